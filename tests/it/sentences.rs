@@ -37,6 +37,7 @@ const ELSEWHERE: &[&str] = &[
     "server/domain/src/effective/cause.rs",
     // Each begins with its field, which is cut off before it is shown.
     "server/domain/src/slurm.rs",
+    "server/domain/src/slurm/",
     "server/compiler/src/lower/slurm/script.rs",
     "server/executor-slurm/src/account.rs",
     "server/executor-slurm/src/fill.rs",
@@ -85,6 +86,13 @@ const OTHERS: &[&str] = &[
     "temporarily unable to accept job",
     "Resource temporarily unavailable",
     "in standby mode",
+    "Nothing new added",
+    // Lines of scripts that find an image, and what leads into it.
+    "# The image in which",
+    "[ -e \"$image\" ]",
+    "APPTAINER_CACHEDIR=",
+    "ENROOT_CACHE_PATH=",
+    "USER=$(id -un)",
     "was not found on the PATH",
     "does not exist",
     "may not be read or executed",

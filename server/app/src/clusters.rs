@@ -109,6 +109,7 @@ impl Maker {
             name: name.to_owned(),
             facts: said.facts,
             way: said.way,
+            mirror: said.mirror,
             calls,
             data: self.data.clone(),
             code: self.code.clone(),

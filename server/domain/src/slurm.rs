@@ -1,5 +1,8 @@
 //! What a Slurm cluster has, what a project has there, and what a job becomes on it.
 
+mod containers;
+mod settings;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -7,6 +10,9 @@ use serde_json::Value;
 
 use crate::ids::AttemptKey;
 use crate::lowered::LocalJob;
+
+pub use containers::{ContainerProgram, SlurmContainers, is_image};
+pub use settings::{SlurmMirror, SlurmSettings};
 
 /// The files of an attempt in its folder, beside those of its workers.
 pub mod files {
@@ -24,6 +30,8 @@ pub mod files {
     pub const TOKEN: &str = "token";
     /// The secrets' values by name, a JSON object; nobody else may read it, and it goes with the job's end.
     pub const SECRETS: &str = "secrets.json";
+    /// Where the image is in which the workers' programs run; absent where they run on the nodes themselves.
+    pub const IMAGE: &str = "image";
 }
 
 /// How many ports a job has: the workers' own, by rank or, of more workers, by their number on the node, and as the last one
@@ -68,6 +76,9 @@ pub struct SlurmFacts {
     pub program: String,
     /// Variables of every worker, which tasks may set otherwise.
     pub env: BTreeMap<String, String>,
+    /// What runs a template's image; absent where programs run on the nodes themselves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub containers: Option<SlurmContainers>,
 }
 
 /// The nodes that a placement may name together.
@@ -90,26 +101,6 @@ pub struct SlurmCards {
     pub types: Vec<String>,
     /// Into how many shards (the generic resource `shard`) each card is divided; absent where cards are handed out whole.
     pub shards: Option<u32>,
-}
-
-/// What an administrator says of a Slurm cluster.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SlurmSettings {
-    /// What is there. `{project}` in it stands for a project's name.
-    pub facts: SlurmFacts,
-    /// As whom its jobs run.
-    #[serde(default)]
-    pub way: SlurmWay,
-}
-
-impl SlurmSettings {
-    /// What is wrong with it, a sentence each that begins with the field.
-    #[must_use]
-    pub fn mistakes(&self) -> Vec<String> {
-        let facts = self.facts.mistakes().into_iter().map(|mistake| format!("facts.{mistake}"));
-        facts.chain(self.way.mistakes().into_iter().map(|mistake| format!("way.{mistake}"))).collect()
-    }
 }
 
 /// How a cluster's commands are called on the server's machine. These are programs that run as the server, so that the
@@ -222,6 +213,10 @@ impl SlurmFacts {
             workspace: named(&self.workspace),
             templates: named(&self.templates),
             code: named(&self.code),
+            containers: self.containers.clone().map(|containers| SlurmContainers {
+                images: containers.images.as_deref().map(named),
+                ..containers
+            }),
             ..self.clone()
         }
     }
@@ -232,6 +227,10 @@ impl SlurmFacts {
         Self {
             templates: format!("{}/{account}", self.templates),
             code: format!("{}/{account}", self.code_above()),
+            containers: self.containers.clone().map(|containers| SlurmContainers {
+                pulled: format!("{}/{account}", containers.pulled_above()),
+                ..containers
+            }),
             ..self.clone()
         }
     }
@@ -277,6 +276,7 @@ impl SlurmFacts {
                 found.push("cards.shards: a card has at least one".into());
             }
         }
+        found.extend(self.containers.iter().flat_map(SlurmContainers::mistakes));
         let code = Some(("code", &self.code)).filter(|(_, code)| !code.is_empty());
         for (field, value) in
             [("workspace", &self.workspace), ("templates", &self.templates), ("program", &self.program)]
@@ -302,7 +302,9 @@ fn is_word(text: &str) -> bool {
 /// Whether a text is an absolute path of plain names.
 fn is_path(text: &str) -> bool {
     let mut parts = text.split('/');
-    parts.next() == Some("") && parts.all(|part| is_word(part) && part != "." && part != "..")
+    text.len() > 1
+        && parts.next() == Some("")
+        && parts.all(|part| is_word(part) && part != "." && part != "..")
 }
 
 /// What a job becomes on Slurm.
@@ -318,6 +320,10 @@ pub struct SlurmJob {
     pub script: String,
     /// Its processes, as on one machine, with tokens for what only the nodes know.
     pub job: LocalJob,
+    /// The folder, in the workspace, in which its script keeps an image that it takes from a registry; absent where it takes
+    /// none.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub pulled: Option<String>,
 }
 
 /// The tokens in a [`SlurmJob`]'s processes. What they stand for is found out on the nodes.
@@ -348,6 +354,8 @@ pub mod tokens {
 
     const MORE_PORT: &str = "@cubeloom-more-port-";
 
+    /// Where the image is in which the workers' programs run.
+    pub const IMAGE: &str = "@cubeloom-image@";
     /// The cards that Slurm gave to the worker that reads it.
     pub const CARDS: &str = "@cubeloom-cards@";
     /// The job's own port, [`super::LINK_PORT`].
@@ -370,6 +378,7 @@ mod tests {
     #[test]
     fn what_would_be_more_than_a_word_in_a_script_is_named_with_its_field() {
         assert_eq!(facts().mistakes(), Vec::<String>::new());
+        assert_eq!(fields(&SlurmFacts::default().mistakes()), ["workspace", "templates", "program"]);
         let group = SlurmNodeGroup { features: vec!["ib&".into()], ..SlurmNodeGroup::default() };
         let wrong = SlurmFacts {
             account: Some("{project} --uid=0".into()),
@@ -383,10 +392,8 @@ mod tests {
             program: "/opt/$(id)".into(),
             ..facts()
         };
-        let fields: Vec<String> =
-            wrong.mistakes().iter().map(|text| text.split(": ").next().unwrap().to_owned()).collect();
         assert_eq!(
-            fields,
+            fields(&wrong.mistakes()),
             [
                 "account",
                 "qos",

@@ -1,8 +1,10 @@
 //! The port to secrets: executors ask for them by name when a worker starts.
 
+use std::collections::BTreeMap;
 use std::fmt::{self, Debug, Formatter};
 
 use crate::executor::BoxFuture;
+use crate::job::Job;
 
 /// Where the secrets of projects and people are.
 pub trait Vault: Debug + Send + Sync {
@@ -24,6 +26,24 @@ pub trait Vault: Debug + Send + Sync {
     /// # Errors
     /// A sentence that names the registry, never the password.
     fn login<'a>(&'a self, project: &'a str, host: &'a str) -> BoxFuture<'a, Result<Option<Login>, String>>;
+}
+
+/// The values of the secrets that a job names, by name; without a vault there are none.
+///
+/// # Errors
+/// A sentence: there is one of them no more, or the vault does not give it.
+pub async fn secrets_of(vault: Option<&dyn Vault>, job: &Job) -> Result<BTreeMap<String, String>, String> {
+    let mut values = BTreeMap::new();
+    for mount in &job.secrets {
+        let value = match vault {
+            Some(vault) => vault.secret(&job.project, &job.user, &mount.name).await?,
+            None => None,
+        };
+        let value = value
+            .ok_or_else(|| format!("there is no secret `{}` any more: add it to the project", mount.name))?;
+        values.insert(mount.name.clone(), value);
+    }
+    Ok(values)
 }
 
 /// An account at a registry of images.

@@ -18,6 +18,7 @@ use cubeloom_domain::outcome::{Failure, FailureKind, Outcome};
 use cubeloom_domain::quota::QueueRecord;
 use cubeloom_domain::terminal::Terminals;
 use cubeloom_domain::usage::UsageSummary;
+use cubeloom_domain::vault;
 use cubeloom_domain::{AttemptKey, Clock};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
@@ -120,7 +121,7 @@ impl KubernetesExecutor {
 
     /// The values of the secrets that a job names, and the account that its image is pulled with.
     pub(crate) async fn given(&self, job: &Job, new: bool) -> Result<Given, String> {
-        let secrets = self.secrets(job).await?;
+        let secrets = vault::secrets_of(self.cluster.config.vault.as_deref(), job).await?;
         let login = match (&job.registry, &self.cluster.config.vault) {
             (Some(host), Some(vault)) if new => {
                 let login = vault.login(&job.project, host).await?;
@@ -131,22 +132,6 @@ impl KubernetesExecutor {
             _ => None,
         };
         Ok(Given { secrets, login })
-    }
-
-    /// The values of the secrets that a job names.
-    async fn secrets(&self, job: &Job) -> Result<BTreeMap<String, String>, String> {
-        let mut values = BTreeMap::new();
-        for mount in &job.secrets {
-            let value = match &self.cluster.config.vault {
-                Some(vault) => vault.secret(&job.project, &job.user, &mount.name).await?,
-                None => None,
-            };
-            let value = value.ok_or_else(|| {
-                format!("there is no secret `{}` any more: add it to the project", mount.name)
-            })?;
-            values.insert(mount.name.clone(), value);
-        }
-        Ok(values)
     }
 
     fn without_run(&self, outcome: Outcome) -> Event {

@@ -18,7 +18,9 @@ use crate::commands::{Commands, Trouble};
 use crate::config::SlurmConfig;
 use crate::folders::Folders;
 use crate::logs::blocking;
+use crate::mirror::Mirror;
 use crate::orders::Orders;
+use crate::uids::Uids;
 
 /// How many calls as people's accounts go on at once: each is a process or two.
 const CALLS: usize = 8;
@@ -59,6 +61,8 @@ pub struct Cluster {
     pub calls: Semaphore,
     /// Looks at attempts' files.
     pub disk: Semaphore,
+    /// The tree of quotas as Slurm's accounts.
+    pub mirror: Mirror,
     /// What is to be done for attempts that stop.
     pub orders: Orders,
     /// Ends all that goes on for it.
@@ -69,7 +73,7 @@ pub struct Cluster {
     waiting: Mutex<HashMap<AttemptKey, (&'static str, String)>>,
     facts: RwLock<Facts>,
     /// The uids of accounts, as they were asked for.
-    uids: Mutex<HashMap<String, u32>>,
+    uids: Uids,
 }
 
 impl Cluster {
@@ -84,11 +88,12 @@ impl Cluster {
             observer: OnceLock::new(),
             calls: Semaphore::new(CALLS),
             disk: Semaphore::new(LOOKS),
+            mirror: Mirror::default(),
             orders: Orders::new(),
             end: CancellationToken::new(),
             attempts: Mutex::default(),
             waiting: Mutex::default(),
-            uids: Mutex::default(),
+            uids: Uids::new(),
             standing: Mutex::new(Standing::Unknown),
             clock,
             config,
@@ -147,10 +152,10 @@ impl Cluster {
     /// # Errors
     /// There is no such account, or it is one that jobs must not run as; or nobody can say so now.
     pub async fn uid(&self, account: &str) -> Result<u32, Trouble> {
-        let known = self.uids.lock().unwrap_or_else(PoisonError::into_inner).get(account).copied();
-        if let Some(uid) = known {
-            return Ok(uid);
-        }
+        self.uids.of(account, self.ask_uid(account)).await
+    }
+
+    async fn ask_uid(&self, account: &str) -> Result<u32, Trouble> {
         let uid = self.commands.uid(account).await?;
         let own = rustix::process::geteuid().as_raw();
         let runs_as_itself = self.config.calls.become_account.is_empty();
@@ -166,7 +171,6 @@ impl Cluster {
                 format!("the account `{account}` is the server's own: its tasks could read the server's data")
             }));
         }
-        self.uids.lock().unwrap_or_else(PoisonError::into_inner).insert(account.to_owned(), uid);
         Ok(uid)
     }
 

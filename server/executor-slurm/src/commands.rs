@@ -47,6 +47,9 @@ const AWAY: [&str; 16] = [
     "in standby mode",
 ];
 
+/// What `sacctmgr` says, and fails, where nothing is to be changed.
+const UNCHANGED: [&str; 2] = ["Nothing new added", "Nothing modified"];
+
 /// Why a call brought nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trouble {
@@ -91,6 +94,28 @@ impl Commands {
         self.own(&["sinfo", "--version"]).await.map(|said| said.trim().to_owned())
     }
 
+    /// The name by which accounting knows the cluster.
+    pub async fn cluster_name(&self) -> Result<String, Trouble> {
+        let said = self.own(&["scontrol", "show", "config"]).await?;
+        let line = said.lines().find_map(|line| line.strip_prefix("ClusterName"));
+        let name = line.and_then(|rest| rest.split_once('=')).map(|(_, name)| name.trim().to_owned());
+        name.ok_or_else(|| Trouble::Refused("scontrol: the configuration has no ClusterName".into()))
+    }
+
+    /// Asks accounting, or changes it. What is there already, or is as it is to be, is done.
+    pub async fn sacctmgr(&self, words: &[&str]) -> Result<String, Trouble> {
+        let all: Vec<&str> = ["sacctmgr", "--noheader", "--parsable2", "--immediate"]
+            .into_iter()
+            .chain(words.iter().copied())
+            .collect();
+        match self.own(&all).await {
+            Err(Trouble::Refused(said)) if UNCHANGED.iter().any(|part| said.contains(part)) => {
+                Ok(String::new())
+            }
+            done => done,
+        }
+    }
+
     /// The uid of an account.
     pub async fn uid(&self, account: &str) -> Result<u32, Trouble> {
         let said = self.own(&["id", "-u", "--", account]).await?;
@@ -98,9 +123,12 @@ impl Commands {
         uid.map_err(|_| Trouble::Refused(format!("id: `{}` is no uid", said.trim())))
     }
 
-    /// Submits a script as an account. The id of its job.
-    pub async fn sbatch(&self, account: &str, script: &str) -> Result<String, Trouble> {
-        let said = self.as_account(account, &["sbatch", "--parsable", script], Vec::new()).await?;
+    /// Submits a script as an account; what `options` say goes over what the script says. The id of its job.
+    pub async fn sbatch(&self, account: &str, options: &[String], script: &str) -> Result<String, Trouble> {
+        let mut words = vec!["sbatch", "--parsable"];
+        words.extend(options.iter().map(String::as_str));
+        words.push(script);
+        let said = self.as_account(account, &words, Vec::new()).await?;
         // The id, and of a federation the cluster.
         Ok(said.trim().split(';').next().unwrap_or_default().to_owned())
     }
@@ -195,7 +223,11 @@ impl Commands {
             Err(_) => Err(Trouble::Away(format!("{what} did not end within {} seconds", limit.as_secs()))),
             Ok(Err(error)) => Err(not_started(program, &error)),
             Ok(Ok(done)) if done.status.success() => Ok(String::from_utf8_lossy(&done.stdout).into_owned()),
-            Ok(Ok(done)) => Err(trouble(&what, &String::from_utf8_lossy(&done.stderr))),
+            Ok(Ok(done)) => {
+                // sacctmgr says on the standard output why it failed.
+                let said = if done.stderr.is_empty() { done.stdout } else { done.stderr };
+                Err(trouble(&what, &String::from_utf8_lossy(&said)))
+            }
         }
     }
 }
@@ -211,7 +243,7 @@ fn not_started(program: &str, error: &io::Error) -> Trouble {
 
 /// Whether a word is the command itself, not what leads to it.
 fn is_named(word: &str) -> bool {
-    ["squeue", "sacct", "scontrol", "sinfo", "sbatch", "scancel"].contains(&word)
+    ["squeue", "sacct", "sacctmgr", "scontrol", "sinfo", "sbatch", "scancel"].contains(&word)
         || word.starts_with("__slurm-")
 }
 

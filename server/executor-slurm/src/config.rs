@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cubeloom_domain::outcome::{Failure, FailureKind};
-use cubeloom_domain::slurm::{SlurmCalls, SlurmFacts, SlurmWay};
+use cubeloom_domain::slurm::{SlurmCalls, SlurmFacts, SlurmMirror, SlurmWay};
 use cubeloom_domain::vault::Vault;
 
 /// A cluster, as an administrator describes it.
@@ -18,6 +18,8 @@ pub struct SlurmConfig {
     pub facts: SlurmFacts,
     /// As whom its jobs run.
     pub way: SlurmWay,
+    /// Whether, and how, quotas are kept as its accounts.
+    pub mirror: Option<SlurmMirror>,
     /// How its commands are called, as the server's own settings say.
     pub calls: SlurmCalls,
     /// The server's data folder.

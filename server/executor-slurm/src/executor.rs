@@ -9,6 +9,7 @@ use cubeloom_domain::job::Job;
 use cubeloom_domain::logs::Logs;
 use cubeloom_domain::lowered::{Bindings, SlurmBindings};
 use cubeloom_domain::outcome::Failure;
+use cubeloom_domain::quota::QueueRecord;
 use cubeloom_domain::usage::UsageSeries;
 use cubeloom_domain::{AttemptKey, Clock};
 use cubeloom_executor_local::StopWish;
@@ -19,7 +20,7 @@ use crate::commands::Trouble;
 use crate::config::SlurmConfig;
 use crate::logs::blocking;
 use crate::seen::State;
-use crate::{orders, watch};
+use crate::{mirror, orders, watch};
 
 /// How many jobs are given to it at a time: what is sent of each lies in memory.
 const AT_ONCE: usize = 32;
@@ -48,13 +49,14 @@ impl SlurmExecutor {
             Ok(_) => None,
             Err(Trouble::Away(why) | Trouble::Refused(why)) => Some(why),
         };
-        let finding = Finding {
+        let program = Finding {
             subject: Subject::Program,
             name: "slurmdbd".into(),
             found: accounting.is_none(),
             detail: accounting,
         };
-        Survey { version: version.ok(), error, findings: vec![finding], refusals: None }
+        let findings = [program].into_iter().chain(self.cluster.mirror.findings()).collect();
+        Survey { version: version.ok(), error, findings, refusals: None }
     }
 }
 
@@ -71,6 +73,13 @@ impl Executor for SlurmExecutor {
         let end = &self.cluster.end;
         tokio::spawn(end.clone().run_until_cancelled_owned(watch::keep(Arc::clone(&self.cluster))));
         tokio::spawn(end.clone().run_until_cancelled_owned(orders::keep(Arc::clone(&self.cluster))));
+        if self.cluster.config.mirror.is_some() {
+            tokio::spawn(end.clone().run_until_cancelled_owned(mirror::keep(Arc::clone(&self.cluster))));
+        }
+    }
+
+    fn share(&self, queues: &Arc<Vec<QueueRecord>>) {
+        self.cluster.mirror.share(queues);
     }
 
     fn bind(&self, job: &Job) -> Result<Bindings, Failure> {
@@ -201,6 +210,7 @@ pub(crate) mod tests {
             name: "hall".into(),
             facts: SlurmFacts::default(),
             way: SlurmWay::default(),
+            mirror: None,
             calls,
             data: data.into(),
             code: data.into(),

@@ -6,15 +6,17 @@ use serde_json::Value;
 
 use crate::places::Places;
 
-/// The job with its tokens filled in, as one worker sees it: `cards` are those that Slurm gave to it.
+/// The job with its tokens filled in, as one worker sees it: `cards` are those that Slurm gave to it, `image` is where its
+/// image is.
 ///
 /// # Errors
 /// A sentence's end: what would stand there does not fit.
-pub(crate) fn fill(job: &LocalJob, places: &Places, cards: &str) -> Result<LocalJob, String> {
+pub(crate) fn fill(job: &LocalJob, places: &Places, cards: &str, image: &str) -> Result<LocalJob, String> {
     if places.len() != job.workers.len() {
         return Err(format!("it has {} workers, and places for {}", job.workers.len(), places.len()));
     }
-    let mut words = vec![(tokens::CARDS.to_owned(), cards.to_owned())];
+    let mut words =
+        vec![(tokens::CARDS.to_owned(), cards.to_owned()), (tokens::IMAGE.to_owned(), image.to_owned())];
     words.extend(places.link_port().map(|port| (tokens::LINK.to_owned(), port.to_string())));
     for (rank, place) in (0u32..).map_while(|rank| Some((rank, places.of(rank)?))) {
         words.push((tokens::address(rank), place.address.clone()));

@@ -153,6 +153,10 @@ pub fn unpack(parcel: impl Read) -> Result<(), SlurmError> {
     }
     let text =
         |value| serde_json::to_vec_pretty(value).map_err(|error| SlurmError::form(folder.path(), error));
+    if let Some(pulled) = &head.job.pulled {
+        // What another account could put something else into is refused: its image would run as this one.
+        Beneath::top(&head.top)?.make(below(&head.top, Path::new(pulled))?, 0o750)?;
+    }
     folder.put(files::JOB, &text(&head.job.job)?[..], 0o640)?;
     if !head.secrets.is_empty() {
         let values = serde_json::to_vec(&head.secrets);
@@ -221,6 +225,7 @@ mod tests {
             decisions: Vec::new(),
             folder: folder.to_str().unwrap().into(),
             script: "#!/bin/bash\n".into(),
+            pulled: None,
             job: LocalJob {
                 key,
                 project: "p".into(),
@@ -268,6 +273,22 @@ mod tests {
         fs::create_dir(folder.join("submitted")).unwrap();
         unpack(&parcel[..]).unwrap();
         assert!(!folder.join("secrets.json").exists());
+    }
+
+    /// Where another account could put its own image, none is kept.
+    #[tokio::test]
+    async fn images_are_kept_where_nobody_else_can_put_one() {
+        let top = tempfile::tempdir().unwrap();
+        let images = top.path().join(".images");
+        let pulled = Some(images.join("ann").to_str().unwrap().to_owned());
+        let job = SlurmJob { pulled, ..job(&top.path().join("attempt")) };
+        let parcel = sent(&pack(top.path(), &job, BTreeMap::new(), &[]).unwrap()).await;
+        unpack(&parcel[..]).unwrap();
+        assert!(images.join("ann").is_dir());
+        fs::remove_file(top.path().join("attempt/job.sh")).unwrap();
+        fs::set_permissions(&images, fs::Permissions::from_mode(0o777)).unwrap();
+        assert!(unpack(&parcel[..]).unwrap_err().to_string().contains("sticky"));
+        assert!(!top.path().join("attempt/job.sh").exists(), "there is nothing to submit");
     }
 
     #[tokio::test]

@@ -24,6 +24,9 @@ pub fn write(job: &SlurmJob, template: Option<&Path>) -> Result<PathBuf, SlurmEr
     }
     // Others on the shared file system have no business in it.
     DirBuilder::new().recursive(true).mode(0o750).create(folder).map_err(SlurmError::file(folder))?;
+    if let Some(pulled) = job.pulled.as_ref().map(Path::new) {
+        DirBuilder::new().recursive(true).mode(0o750).create(pulled).map_err(SlurmError::file(pulled))?;
+    }
     let processes = folder.join(files::JOB);
     let text = serde_json::to_vec_pretty(&job.job).map_err(|error| SlurmError::form(&processes, error))?;
     new(&processes, &text, 0o640)?;

@@ -77,6 +77,7 @@ impl Attempt {
             return self.stopped_or(failure);
         }
         let script = format!("{}/{}", parcel.job.folder, files::SCRIPT);
+        let options = self.cluster.counted_as(&parcel.job.job.project, &self.record.account).await;
         let mut in_doubt = parcel.in_doubt;
         loop {
             if self.is_stopped() {
@@ -84,7 +85,7 @@ impl Attempt {
             }
             let done = {
                 let _call = self.cluster.calls.acquire().await;
-                self.cluster.commands.sbatch(&self.record.account, &script).await
+                self.cluster.commands.sbatch(&self.record.account, &options, &script).await
             };
             match done {
                 Ok(id) => {

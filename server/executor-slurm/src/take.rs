@@ -1,6 +1,5 @@
 //! Takes jobs up: new ones are to be submitted, of others it is to be found out what became of them.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use cubeloom_domain::AttemptKey;
@@ -9,6 +8,7 @@ use cubeloom_domain::job::Job;
 use cubeloom_domain::lowered::{LocalJob, Lowered};
 use cubeloom_domain::outcome::{Failure, FailureKind, Outcome};
 use cubeloom_domain::slurm::SlurmJob;
+use cubeloom_domain::vault;
 use cubeloom_executor_local::StopWish;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
@@ -162,29 +162,13 @@ impl Cluster {
         record: &Record,
         in_doubt: bool,
     ) -> Result<Parcel, Failure> {
-        let secrets = self.secrets(job).await;
+        let secrets = vault::secrets_of(self.config.vault.as_deref(), job).await;
         let secrets = secrets.map_err(|message| Failure::new(FailureKind::CouldNotStart, message))?;
         let (cluster, job) = (Arc::clone(self), Arc::clone(job));
         let (wanted, record) = (slurm.clone(), record.clone());
         let folders = blocking(move || Ok(folders(&cluster, &job, &wanted, &record))).await;
         let folders = folders.map_err(|error| Failure::new(FailureKind::CouldNotStart, error.to_string()))?;
         Ok(Parcel { job: slurm.clone(), secrets, folders, in_doubt })
-    }
-
-    /// The values of the secrets that a job names.
-    async fn secrets(&self, job: &Job) -> Result<BTreeMap<String, String>, String> {
-        let mut values = BTreeMap::new();
-        for mount in &job.secrets {
-            let value = match &self.config.vault {
-                Some(vault) => vault.secret(&job.project, &job.user, &mount.name).await?,
-                None => None,
-            };
-            let value = value.ok_or_else(|| {
-                format!("there is no secret `{}` any more: add it to the project", mount.name)
-            })?;
-            values.insert(mount.name.clone(), value);
-        }
-        Ok(values)
     }
 
     /// It cannot start, and never will.

@@ -35,7 +35,9 @@ pub(crate) fn run(arguments: &[&str], variable: impl Fn(&str) -> Option<String>)
     let path = folder.join(files::JOB);
     let job = read_job(folder)?;
     let cards = variable(CARDS).unwrap_or_default();
-    let job = fill(&job, &Places::read(folder)?, &cards).map_err(|why| SlurmError::form(&path, why))?;
+    let image = read(folder, files::IMAGE)?.unwrap_or_default();
+    let job = fill(&job, &Places::read(folder)?, &cards, image.trim_end())
+        .map_err(|why| SlurmError::form(&path, why))?;
     let rank = first.saturating_add(task);
     let Some(worker) = job.workers.get(rank as usize) else {
         return Err(SlurmError::Call(format!("the job has no worker of rank {rank}")));
@@ -61,10 +63,16 @@ pub(crate) fn read_job(folder: &Path) -> Result<LocalJob, SlurmError> {
 
 /// The secrets' values, where the job was given some.
 fn secrets(folder: &Path) -> Result<BTreeMap<String, String>, SlurmError> {
-    let path = folder.join(files::SECRETS);
-    match fs::read(&path) {
-        Ok(text) => serde_json::from_slice(&text).map_err(|error| SlurmError::form(&path, error)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(BTreeMap::new()),
+    let Some(text) = read(folder, files::SECRETS)? else { return Ok(BTreeMap::new()) };
+    serde_json::from_str(&text).map_err(|error| SlurmError::form(&folder.join(files::SECRETS), error))
+}
+
+/// A file of the attempt, where there is one.
+fn read(folder: &Path, name: &str) -> Result<Option<String>, SlurmError> {
+    let path = folder.join(name);
+    match fs::read_to_string(&path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(SlurmError::file(&path)(error)),
     }
 }

@@ -94,6 +94,7 @@ impl OnSlurm {
             name: "slurm".into(),
             facts: facts(&workspace),
             way: way(),
+            mirror: None,
             calls: calls(),
             data: folder.path().join("data"),
             code: folder.path().join("code"),

@@ -5,10 +5,12 @@
 
 mod alone;
 mod conformance;
+mod containers;
 mod example;
 mod executor;
 mod gangs;
 mod harness;
+mod mirror;
 mod product;
 mod scripts;
 mod server;

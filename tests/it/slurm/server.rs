@@ -12,6 +12,7 @@ use cubeloom_domain::executor::{Event, Executor, StopCause};
 use cubeloom_domain::job::Job;
 use cubeloom_domain::logs::{LogName, LogStream, Logs};
 use cubeloom_domain::outcome::{FailureKind, Outcome, WorkerName};
+use cubeloom_executor_slurm::SlurmConfig;
 use cubeloom_testkit::conformance::{
     Harness, PATIENCE, Program, assert_gone, executions, failure, run, signed, until_executed,
 };
@@ -135,18 +136,20 @@ fn with_sbatch(text: &str) -> OnSlurm {
     with_command("sbatch", text)
 }
 
-/// A command before the machine's own, in a folder that accounts can enter.
+/// A command before the machine's own.
 fn with_command(name: &str, text: &str) -> OnSlurm {
-    OnSlurm::with(|config| {
-        let folder = PathBuf::from(&config.facts.workspace).join("bin");
-        fs::create_dir(&folder).unwrap();
-        fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
-        let command = folder.join(name);
-        fs::write(&command, format!("#!/bin/sh\n{}", text.replace("HERE", folder.to_str().unwrap())))
-            .unwrap();
-        fs::set_permissions(&command, fs::Permissions::from_mode(0o755)).unwrap();
-        config.calls.path = format!("{}:/usr/bin:/bin", folder.display());
-    })
+    OnSlurm::with(|config| in_front(config, name, text))
+}
+
+/// Puts a command before the machine's own, in a folder that accounts can enter: `HERE` in its text.
+pub fn in_front(config: &mut SlurmConfig, name: &str, text: &str) {
+    let folder = PathBuf::from(&config.facts.workspace).join("bin");
+    fs::create_dir(&folder).unwrap();
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
+    let command = folder.join(name);
+    fs::write(&command, format!("#!/bin/sh\n{}", text.replace("HERE", folder.to_str().unwrap()))).unwrap();
+    fs::set_permissions(&command, fs::Permissions::from_mode(0o755)).unwrap();
+    config.calls.path = format!("{}:/usr/bin:/bin", folder.display());
 }
 
 /// Slurm takes a job, but its answer does not come: it is found, and not submitted again.

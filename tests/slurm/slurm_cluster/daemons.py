@@ -14,7 +14,10 @@ from harness.parts import Parts, free_ports, listens
 from . import written
 from .people import People
 
-PROGRAMS = ("munged", "mariadbd", "mariadb-install-db", "slurmdbd", "slurmctld", "slurmd", "sacctmgr", "sbatch", "sudo")
+PROGRAMS = (
+    *("munged", "mariadbd", "mariadb-install-db", "slurmdbd", "slurmctld", "slurmd", "sacctmgr", "sbatch"),
+    *("sudo", "ch-run"),
+)
 CGROUPS = Path("/sys/fs/cgroup")
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 # Starts a part again that a test has ended: it waits for as long as the file is there that the test has made before. A part

@@ -15,6 +15,9 @@ use crate::slurm::{product, sudo};
 /// No more requests a second are a server's, however many tasks there are.
 const MOST: f64 = 2.0;
 
+/// No more requests are those of a job of one worker, its submission included.
+const MOST_OF_A_JOB: u64 = 5;
+
 /// What the controller was asked since it was last told to begin anew.
 #[derive(Debug)]
 struct Asked {
@@ -82,6 +85,8 @@ fn a_server_asks_at_most_twice_a_second() {
     let (asked, took) = run(tasks);
     println!("{asked:?} in {took:?}");
     assert_eq!(asked.submitted, tasks as u64, "each task is submitted once: {asked:?}");
+    // A submission, a step, and the look at its node's address.
+    assert!(asked.jobs <= tasks as u64 * MOST_OF_A_JOB, "{asked:?}");
     // The first looks of a run may fall together.
     let most = took.as_secs_f64() * MOST + 2.0;
     assert!(asked.server >= 1 && (asked.server as f64) <= most, "{asked:?} in {took:?}");

@@ -6,6 +6,7 @@
 
 mod amounts;
 mod component;
+mod container;
 mod facts;
 mod paths;
 mod placement;
@@ -49,19 +50,25 @@ pub fn lower(job: &Job, facts: &SlurmFacts) -> Result<SlurmJob, Vec<Refusal>> {
     explain(&frame, &mut notes);
     let components = component::all(&frame, &mut notes);
     let paths = paths::of(&frame, &mut notes);
+    let container = container::of(&frame, &paths, &mut notes);
     if !notes.refusals.is_empty() {
         return Err(notes.refusals);
     }
     let folder = paths.attempt_dir.clone();
     let told = Job { env: variables(&frame), ..job.clone() };
-    let lowered = local::lower(&told, &Places::tokens(&told, paths));
+    let mut lowered = local::lower(&told, &Places::tokens(&told, paths));
     refuse_ports(job, &lowered, &mut notes);
     if !notes.refusals.is_empty() {
         return Err(notes.refusals);
     }
+    if let Some(container) = &container {
+        lowered.workers.iter_mut().for_each(|worker| container.wrap(worker));
+    }
+    let image = container.as_ref().map(container::Container::lines).unwrap_or_default();
     Ok(SlurmJob {
         key: job.key.clone(),
-        script: script::write(&frame, &components, &folder, &notes.decisions),
+        script: script::write(&frame, &components, &folder, &image, &notes.decisions),
+        pulled: container.and_then(|container| container.pulled()),
         decisions: notes.decisions,
         job: lowered,
         folder,
@@ -95,15 +102,14 @@ fn variables(frame: &Frame<'_>) -> BTreeMap<String, String> {
 /// Says what is otherwise than on other clusters, whatever its workers get.
 fn explain(frame: &Frame<'_>, notes: &mut Notes) {
     let job = frame.job;
-    if let Some(image) = &job.image {
-        notes.decide(format!("it runs without its image `{image}`: what it needs must be on the nodes"));
-    }
     if let Some(python) = job.python.as_ref().filter(|python| !python.requirements.is_empty()) {
-        notes.decide(format!(
-            "`{}` of the nodes must have its packages: {}",
-            python.interpreter,
-            python.requirements.join(", ")
-        ));
+        let packages = python.requirements.join(", ");
+        let in_image = job.image.is_some() && frame.facts.containers.is_some();
+        notes.decide(if in_image {
+            format!("the image must hold the Python packages; nothing is installed on the nodes: {packages}")
+        } else {
+            format!("`{}` of the nodes must have its packages: {packages}", python.interpreter)
+        });
     }
     if job.spare() > 0 {
         notes.decide(format!(

@@ -10,8 +10,14 @@ use cubeloom_domain::slurm::{FIRST_PORT, LINK_PORT, PORTS, RANGES, files};
 use super::Frame;
 use super::component::Component;
 
-/// Writes the script of a job.
-pub fn write(frame: &Frame<'_>, components: &[Component], folder: &str, decisions: &[String]) -> String {
+/// Writes the script of a job; `image` are the lines that find its image.
+pub fn write(
+    frame: &Frame<'_>,
+    components: &[Component],
+    folder: &str,
+    image: &[String],
+    decisions: &[String],
+) -> String {
     let mut lines = vec!["#!/bin/bash".to_owned()];
     let of_job = of_job(frame, folder);
     for (at, component) in components.iter().enumerate() {
@@ -21,6 +27,7 @@ pub fn write(frame: &Frame<'_>, components: &[Component], folder: &str, decision
     lines.push(String::new());
     lines.extend(comments(frame, components, decisions));
     lines.extend(beginning(frame, folder));
+    lines.extend(image.iter().cloned());
     lines.extend(places(components, frame.job.workers()));
     lines.extend(workers(components));
     lines.join("\n") + "\n"
@@ -89,22 +96,26 @@ fn beginning(frame: &Frame<'_>, folder: &str) -> Vec<String> {
     .into()
 }
 
-/// Finds out where the workers are. A step that is laid out alike finds the workers' own places.
+/// Finds out where the workers are. A step that is laid out alike finds the workers' own places; one that is alone is on the
+/// node of the script, and the controller is asked for no step.
 fn places(components: &[Component], workers: u32) -> Vec<String> {
     let places = files::PLACES;
     let mut lines: Vec<String> = [
         "# Where the workers are, a line each: rank, node, address, port. Ids of jobs follow each other, so that jobs which run",
         "# at the same time have ports of their own; the last of a job's is the one on which its programs meet.",
         "step() { srun --input=none --mpi=none --wait=0 \"$@\"; }",
-        "where='echo \"$((FIRST + SLURM_PROCID)) $SLURMD_NODENAME\"'",
-        "{",
     ]
     .map(ToOwned::to_owned)
     .into();
-    lines.extend(layouts(components).map(|(component, layout)| {
-        format!("  FIRST={} step {layout} /bin/sh -c \"$where\"", component.first_rank)
-    }));
-    lines.push("} | sort -n >nodes".into());
+    if workers == 1 {
+        lines.push("echo \"0 $SLURMD_NODENAME\" >nodes".into());
+    } else {
+        lines.extend(["where='echo \"$((FIRST + SLURM_PROCID)) $SLURMD_NODENAME\"'", "{"].map(Into::into));
+        lines.extend(layouts(components).map(|(component, layout)| {
+            format!("  FIRST={} step {layout} /bin/sh -c \"$where\"", component.first_rank)
+        }));
+        lines.push("} | sort -n >nodes".into());
+    }
     lines.push(format!("awk -v base=$(({FIRST_PORT} + SLURM_JOB_ID % {RANGES} * {PORTS})) '"));
     if workers <= LINK_PORT {
         lines.push("  FILENAME == \"nodes\" { print $1, $2, at[$2], base + $1; next }".into());
@@ -114,7 +125,9 @@ fn places(components: &[Component], workers: u32) -> Vec<String> {
     lines.push(
         "  { for (i = 2; i <= NF; i++) if (sub(/^NodeAddr=/, \"\", $i)) at[substr($1, 10)] = $i }".into(),
     );
-    lines.push(format!("' <(scontrol -o show node) nodes >{places}"));
+    lines.push(format!(
+        "' <(scontrol -o show node \"$(cut -d ' ' -f 2 nodes | sort -u | paste -sd ,)\") nodes >{places}"
+    ));
     lines.push(String::new());
     lines
 }

@@ -1,5 +1,6 @@
 //! Lowering for Slurm: what each kind of job becomes, byte for byte, and what is refused.
 
+mod containers;
 mod contract;
 
 use cubeloom_compiler::lower::Refusal;

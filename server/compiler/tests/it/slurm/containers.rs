@@ -1,0 +1,90 @@
+//! What a job with an image becomes where a cluster can run images.
+
+use cubeloom_compiler::lower::Refusal;
+use cubeloom_compiler::lower::slurm::{lower, read_facts};
+use cubeloom_domain::slurm::SlurmJob;
+
+use super::{BARE, job_of};
+
+const REFERENCE: &str = "ghcr.io/cubeloom/echo:1.0.0";
+
+/// A task with an image, and a card, on a cluster that runs images so.
+fn in_image(containers: &str, image: &str) -> Result<SlurmJob, Vec<Refusal>> {
+    let cluster = format!("{}, cards: {{}}, {containers}}}", BARE.strip_suffix('}').unwrap());
+    let (facts, slurm) = read_facts(&cluster).unwrap();
+    let task = "template: echo, arguments: {words: [a, $(CUBELOOM_RANK)]}, resources: {gpu: {count: 1}}, \
+                volumes: [], env: {PATH: /opt/bin:/bin}, secrets: [s3-key]";
+    let mut job = job_of(task, &facts);
+    job.image = Some(image.into());
+    job.writable_root = true;
+    job.setup = vec!["prepare".into(), "it".into()];
+    lower(&job, &slurm)
+}
+
+#[test]
+fn apptainer() {
+    let made =
+        in_image("containers: {by: apptainer, images: \"/shared/images/{project}\"}", REFERENCE).unwrap();
+    insta::assert_snapshot!(made.script);
+    insta::assert_yaml_snapshot!("apptainer_worker", (&made.job.workers[0].argv, &made.job.workers[0].setup));
+    assert_eq!(made.pulled.as_deref(), Some("/shared/vision/.images"));
+}
+
+/// What differs: the lines about the image, and the words that lead into it.
+fn summary(made: &SlurmJob) -> String {
+    let from = made.script.find("# The image in").unwrap();
+    let lines: Vec<&str> = made.script[from..].lines().take_while(|line| !line.is_empty()).collect();
+    format!("{}\n\n{}\n", lines.join("\n"), made.job.workers[0].argv.join("\n"))
+}
+
+#[test]
+fn enroot() {
+    let made = in_image("containers: {by: enroot, program: /opt/bin/enroot}", REFERENCE).unwrap();
+    insta::assert_snapshot!(summary(&made));
+}
+
+#[test]
+fn charliecloud() {
+    let made = in_image("containers: {by: charliecloud, images: /shared/images}", REFERENCE).unwrap();
+    assert!(made.decisions.iter().any(|said| said.contains("ch-fromhost")), "{:?}", made.decisions);
+    insta::assert_snapshot!(summary(&made));
+}
+
+/// As the node's own shell does it: an image that cannot be had ends the script, and is named.
+#[test]
+fn an_image_that_is_not_there_ends_the_script() {
+    let made = in_image("containers: {by: charliecloud, images: /nonexistent}", REFERENCE).unwrap();
+    let lines = summary(&made).split("\n\n").next().unwrap().to_owned();
+    let mut bash = std::process::Command::new("bash");
+    let folder = env!("CARGO_TARGET_TMPDIR");
+    let done = bash.args(["-euc", &lines]).current_dir(folder).output().unwrap();
+    let said = String::from_utf8(done.stderr).unwrap();
+    assert!(!done.status.success() && said.contains("there is no image /shared/vision/.images/"), "{said}");
+}
+
+#[test]
+fn an_image_that_is_a_path_is_taken_from_nowhere() {
+    let made = in_image("containers: {by: apptainer}", "/shared/own/echo.sif").unwrap();
+    assert!(made.script.contains("\nimage=/shared/own/echo.sif\n"), "{}", made.script);
+    assert!(made.pulled.is_none() && !made.script.contains("docker://"));
+}
+
+#[test]
+fn an_image_that_would_be_text_of_the_shell_is_refused() {
+    let refused = in_image("containers: {by: apptainer}", "$(id)").unwrap_err();
+    assert_eq!(refused[0].place, "image");
+}
+
+#[test]
+fn without_a_program_for_images_it_runs_on_the_nodes_and_says_so() {
+    let made = in_image("env: {}", REFERENCE).unwrap();
+    assert!(made.decisions.iter().any(|said| said.contains("without its image")), "{:?}", made.decisions);
+    assert_eq!(made.job.workers[0].setup, ["prepare", "it"]);
+}
+
+#[test]
+fn a_program_that_is_not_known_is_named() {
+    let why = read_facts(&format!("{}, containers: {{by: docker}}}}", BARE.strip_suffix('}').unwrap()))
+        .unwrap_err();
+    assert!(why.contains("docker") && why.contains("apptainer"), "{why}");
+}

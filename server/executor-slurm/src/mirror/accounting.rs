@@ -1,0 +1,180 @@
+//! Slurm's accounting as `sacctmgr` shows and changes it: the entries of one cluster.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::wanted::{Account, ROOT, Tres, read, written};
+use crate::commands::{Commands, Trouble};
+
+/// What Slurm calls its default quality of service.
+const NORMAL: &str = "normal";
+
+/// The accounting of a cluster.
+pub struct Accounting<'c> {
+    commands: &'c Commands,
+    /// The name by which it knows the cluster.
+    cluster: String,
+}
+
+/// An account that is there.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Known {
+    parent: String,
+    weight: String,
+    limit: Tres,
+    qos: BTreeSet<String>,
+}
+
+/// What is there, as far as it is Cubeloom's.
+#[derive(Debug, Default)]
+pub struct There {
+    accounts: BTreeMap<String, Known>,
+    /// By account and person: what the person's jobs may hold of it.
+    members: BTreeMap<(String, String), Tres>,
+}
+
+impl<'c> Accounting<'c> {
+    /// That of the cluster at which commands are.
+    pub async fn of(commands: &'c Commands) -> Result<Self, Trouble> {
+        Ok(Self { commands, cluster: commands.cluster_name().await? })
+    }
+
+    /// What is there, by names that begin so.
+    pub async fn list(&self, prefix: &str) -> Result<There, Trouble> {
+        let of = format!("cluster={}", self.cluster);
+        let fields = "format=Account,User,ParentName,Fairshare,GrpTRES,QOS";
+        let assocs = self.commands.sacctmgr(&["show", "assoc", &of, fields]).await?;
+        Ok(There::read(&assocs, prefix))
+    }
+
+    /// Makes an account what it is to be; `qos` is what its people's jobs ask for.
+    pub async fn put_account(
+        &self,
+        there: &There,
+        account: &Account,
+        qos: Option<&str>,
+    ) -> Result<(), Trouble> {
+        let (name, cluster) = (account.name.as_str(), format!("cluster={}", self.cluster));
+        let nothing = Known::default();
+        let has = there.accounts.get(name).unwrap_or(&nothing);
+        if !there.accounts.contains_key(name) {
+            let parent = format!("parent={}", account.parent);
+            let who = ["description=cubeloom", "organization=cubeloom"];
+            self.commands.sacctmgr(&["add", "account", name, &cluster, &parent, who[0], who[1]]).await?;
+        }
+        let mut set = Vec::new();
+        if there.accounts.contains_key(name) && has.parent != account.parent {
+            set.push(format!("parent={}", account.parent));
+        }
+        if has.weight != account.weight.to_string() {
+            set.push(format!("fairshare={}", account.weight));
+        }
+        if has.limit != account.limit {
+            set.push(format!("GrpTRES={}", written(&has.limit, &account.limit)));
+        }
+        let needed: Vec<&str> = [NORMAL].into_iter().chain(qos).collect();
+        if qos.is_some() && needed.iter().any(|one| !has.qos.contains(*one)) {
+            set.push(format!("qos={}", needed.join(",")));
+        }
+        if !set.is_empty() {
+            let of = format!("name={name}");
+            let mut words = vec!["modify", "account", "where", &of, &cluster, "set"];
+            words.extend(set.iter().map(String::as_str));
+            self.commands.sacctmgr(&words).await?;
+        }
+        for (person, has) in there.members_of(name).filter(|(_, has)| **has != account.per_person) {
+            let who = [format!("name={person}"), format!("account={name}"), cluster.clone()];
+            let limit = format!("GrpTRES={}", written(has, &account.per_person));
+            let words = ["modify", "user", "where", &who[0], &who[1], &who[2], "set", &limit];
+            self.commands.sacctmgr(&words).await?;
+        }
+        Ok(())
+    }
+
+    /// Puts a person's account into an account, to hold so much of it at most.
+    pub async fn add(&self, account: &str, person: &str, limit: &Tres) -> Result<(), Trouble> {
+        let (account, cluster) = (format!("account={account}"), format!("cluster={}", self.cluster));
+        let limit = format!("GrpTRES={}", written(&Tres::new(), limit));
+        let mut words = vec!["add", "user", person, &account, &cluster];
+        if !limit.ends_with('=') {
+            words.push(&limit);
+        }
+        self.commands.sacctmgr(&words).await.map(drop)
+    }
+
+    /// Removes what is to go, inner accounts first; what Slurm does not remove yet (jobs of it run), by name.
+    pub async fn take_away(
+        &self,
+        there: &There,
+        wanted: &[Account],
+    ) -> Result<BTreeMap<String, String>, Trouble> {
+        let stays = |name: &String| wanted.iter().any(|one| one.name == *name);
+        let mut leaving: Vec<&String> = there.accounts.keys().filter(|name| !stays(name)).collect();
+        leaving.sort_by_key(|name| std::cmp::Reverse(there.depth(name)));
+        let cluster = format!("cluster={}", self.cluster);
+        let mut refused = BTreeMap::new();
+        for name in leaving {
+            let of = format!("name={name}");
+            match self.commands.sacctmgr(&["delete", "account", "where", &of, &cluster]).await {
+                Err(Trouble::Refused(why)) => _ = refused.insert(name.clone(), why),
+                done => done.map(drop)?,
+            }
+        }
+        Ok(refused)
+    }
+}
+
+impl There {
+    fn read(assocs: &str, prefix: &str) -> Self {
+        let mut there = Self::default();
+        for line in assocs.lines() {
+            let [account, user, parent, weight, limit, qos] = line.split('|').collect::<Vec<_>>()[..] else {
+                continue;
+            };
+            if !account.starts_with(prefix) {
+                continue;
+            }
+            if !user.is_empty() {
+                there.members.insert((account.to_owned(), user.to_owned()), read(limit));
+                continue;
+            }
+            let parent = if parent.is_empty() { ROOT } else { parent };
+            let qos = qos.split(',').map(ToOwned::to_owned).collect();
+            let known = Known { parent: parent.into(), weight: weight.into(), limit: read(limit), qos };
+            there.accounts.insert(account.to_owned(), known);
+        }
+        there
+    }
+
+    /// Accounts, with the people that are in them.
+    pub fn people(&self) -> BTreeSet<(String, String)> {
+        self.members.keys().cloned().collect()
+    }
+
+    fn members_of(&self, account: &str) -> impl Iterator<Item = (&String, &Tres)> {
+        let of = self.members.iter().filter(move |((name, _), _)| name == account);
+        of.map(|((_, person), limit)| (person, limit))
+    }
+
+    /// How many of these accounts an account is in.
+    fn depth(&self, name: &str) -> usize {
+        let above = std::iter::successors(self.accounts.get(name), |one| self.accounts.get(&one.parent));
+        above.take(self.accounts.len()).count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_begins_with_the_prefix_is_ones_own() {
+        let assocs = "root||||||\nvision|||1||normal\nvision|ann||1||normal\ncl-g-a||root|100|cpu=4|normal\n\
+            cl-p-b||cl-g-a|7|cpu=2,mem=3G|high,normal\ncl-p-b|ann||1|cpu=1|high\n";
+        let there = There::read(assocs, "cl-");
+        assert_eq!(there.accounts.keys().collect::<Vec<_>>(), ["cl-g-a", "cl-p-b"]);
+        assert_eq!(there.accounts["cl-p-b"].limit, read("cpu=2,mem=3072M"));
+        assert_eq!((there.depth("cl-p-b"), there.depth("cl-g-a")), (2, 1));
+        assert_eq!(there.people(), [("cl-p-b".to_owned(), "ann".to_owned())].into());
+        assert_eq!(there.members_of("cl-p-b").next(), Some((&"ann".to_owned(), &read("cpu=1"))));
+    }
+}

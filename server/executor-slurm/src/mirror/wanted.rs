@@ -1,0 +1,160 @@
+//! What Slurm's accounts are to be: the tree of quotas, as far as something is said of the whole of this cluster. Pure.
+
+use std::collections::BTreeMap;
+
+use cubeloom_domain::quota::tree::Tree;
+use cubeloom_domain::quota::{Amounts, Pool, Queue, QueueRecord, Resource};
+
+/// The account that all others are in.
+pub const ROOT: &str = "root";
+
+/// Amounts by Slurm's names of what it counts: CPUs, MiB, cards.
+pub type Tres = BTreeMap<String, u64>;
+
+/// An account of Slurm.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Account {
+    /// Its name there.
+    pub name: String,
+    /// What it stands for.
+    pub queue: Queue,
+    /// The account that it is in.
+    pub parent: String,
+    /// Its share beside those of its siblings.
+    pub weight: u32,
+    /// All that its jobs may hold together.
+    pub limit: Tres,
+    /// All that the jobs of one person may hold of it. A project's alone.
+    pub per_person: Tres,
+}
+
+/// The name of a queue's account. A group and a project may have the same name.
+pub fn name(prefix: &str, queue: &Queue) -> String {
+    let kind = match queue {
+        Queue::Group(_) => 'g',
+        Queue::Project(_) => 'p',
+    };
+    // Slurm's names have no capitals.
+    format!("{prefix}{kind}-{}", queue.name()).to_lowercase()
+}
+
+/// The accounts that are to be, each after the one that it is in: a queue of which something is said of this cluster, with the
+/// groups above it.
+pub fn wanted(records: &[QueueRecord], cluster: &str, prefix: &str) -> Vec<Account> {
+    let (tree, pool) = (Tree::of(records), Pool::of(cluster));
+    let mut found: Vec<Account> = Vec::new();
+    for record in tree.all().filter(|record| record.quotas.contains_key(&pool)) {
+        let mut path = tree.above(&record.queue);
+        path.reverse();
+        for one in path.into_iter().chain([record]) {
+            let name = name(prefix, &one.queue);
+            if found.iter().any(|known| known.name == name) {
+                continue;
+            }
+            let quota = one.quota(&pool);
+            let above = one.parent.clone().map(Queue::Group).filter(|group| tree.get(group).is_some());
+            let bounds = [Resource::Cpu, Resource::Memory, Resource::Gpus].into_iter().chain(
+                quota.limit.0.keys().filter(|resource| matches!(resource, Resource::GpusOf(_))).cloned(),
+            );
+            let bounds = bounds.filter_map(|resource| {
+                let most = one.most(&pool, &resource)?;
+                Some((resource, most))
+            });
+            found.push(Account {
+                name,
+                queue: one.queue.clone(),
+                parent: above.map_or_else(|| ROOT.to_owned(), |group| self::name(prefix, &group)),
+                weight: quota.weight,
+                limit: tres(&bounds.collect()),
+                per_person: tres(&quota.per_person),
+            });
+        }
+    }
+    found
+}
+
+/// What Slurm can count of it: whole CPUs and MiB, rounded up.
+fn tres(amounts: &Amounts) -> Tres {
+    let counted = amounts.0.iter().filter_map(|(resource, amount)| {
+        Some(match resource {
+            Resource::Cpu => ("cpu".to_owned(), amount.div_ceil(1000)),
+            Resource::Memory => ("mem".to_owned(), amount.div_ceil(1 << 20)),
+            Resource::Gpus => ("gres/gpu".to_owned(), *amount),
+            Resource::GpusOf(kind) => (format!("gres/gpu:{}", kind.to_lowercase()), *amount),
+            Resource::Pods | Resource::Runs => return None,
+        })
+    });
+    counted.collect()
+}
+
+/// Reads `cpu=4,gres/gpu=2,mem=1.50G`. What cannot be read is not there.
+pub fn read(text: &str) -> Tres {
+    let amount = |text: &str| -> Option<u64> {
+        let plain = text.trim_end_matches(|last: char| last.is_ascii_alphabetic());
+        let unit: f64 = match text.get(plain.len()..)? {
+            "" | "M" => 1.0,
+            "K" => 1.0 / 1024.0,
+            "G" => 1024.0,
+            "T" => 1_048_576.0,
+            _ => return None,
+        };
+        let amount: f64 = plain.parse().ok()?;
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "amounts of a cluster")]
+        Some((amount.max(0.0) * unit).round() as u64)
+    };
+    let entries = text.split(',').filter_map(|entry| {
+        let (name, value) = entry.split_once('=')?;
+        Some((name.to_owned(), amount(value)?))
+    });
+    entries.collect()
+}
+
+/// What is to be said so that `has` becomes `to_be`: -1 takes a bound away.
+pub fn written(has: &Tres, to_be: &Tres) -> String {
+    let gone = has.keys().filter(|name| !to_be.contains_key(*name)).map(|name| format!("{name}=-1"));
+    to_be.iter().map(|(name, amount)| format!("{name}={amount}")).chain(gone).collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use cubeloom_domain::quota::Quota;
+
+    use super::*;
+
+    fn record(queue: Queue, parent: Option<&str>, cluster: &str, quota: Quota) -> QueueRecord {
+        let quotas = [(Pool::of(cluster), quota)].into();
+        QueueRecord { queue, parent: parent.map(Into::into), quotas, revision: 1 }
+    }
+
+    fn amounts(all: &[(Resource, u64)]) -> Amounts {
+        all.iter().cloned().collect()
+    }
+
+    #[test]
+    fn the_tree_becomes_accounts_each_after_the_one_that_it_is_in() {
+        let limit = amounts(&[(Resource::Cpu, 1500), (Resource::Memory, 3 << 30), (Resource::Pods, 9)]);
+        let per_person = amounts(&[(Resource::GpusOf("H100".into()), 2)]);
+        let own = Quota { limit, per_person, weight: 7, ..Quota::default() };
+        let kept = Quota { guarantee: amounts(&[(Resource::Gpus, 4)]), borrow: false, ..Quota::default() };
+        let records = [
+            record(Queue::Project("seg".into()), Some("vision"), "hall", own),
+            record(Queue::Project("Other".into()), None, "elsewhere", Quota::default()),
+            record(Queue::Group("vision".into()), None, "hall", kept),
+        ];
+        let found = wanted(&records, "hall", "cl-");
+        let names: Vec<(&str, &str, u32)> =
+            found.iter().map(|one| (one.name.as_str(), one.parent.as_str(), one.weight)).collect();
+        assert_eq!(names, [("cl-g-vision", "root", 100), ("cl-p-seg", "cl-g-vision", 7)]);
+        assert_eq!(written(&Tres::new(), &found[1].limit), "cpu=2,mem=3072");
+        assert_eq!(written(&Tres::new(), &found[1].per_person), "gres/gpu:h100=2");
+        assert_eq!(found[0].limit.get("gres/gpu"), Some(&4), "what it may not borrow is its bound");
+    }
+
+    #[test]
+    fn amounts_are_read_as_slurm_writes_them_and_bounds_are_taken_away() {
+        let has = read("cpu=4,gres/gpu=2,mem=3G,node=x,billing");
+        assert_eq!(has, read("cpu=4,gres/gpu=2,mem=3072M"));
+        assert_eq!(read("mem=1.50T")["mem"], 1_572_864);
+        assert_eq!(written(&has, &read("cpu=4")), "cpu=4,gres/gpu=-1,mem=-1");
+    }
+}

@@ -1,0 +1,149 @@
+//! Jobs whose template has an image, on a cluster that can run images. Charliecloud is the real one, on an image made of this
+//! machine's own programs; Apptainer is in no archive of Debian's 12, so that its words are held by a stand-in: a script that
+//! knows `pull` and `exec` and says with what it was called.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use cubeloom_domain::executor::StopCause;
+use cubeloom_domain::outcome::Outcome;
+use cubeloom_domain::slurm::{ContainerProgram, SlurmContainers};
+use cubeloom_testkit::conformance::{Harness, Program, assert_gone};
+
+use super::executor::OnSlurm;
+use super::harness::told;
+
+const REFERENCE: &str = "registry.test/small:1";
+
+/// What runs images: this, and its images in a folder of the workspace.
+fn containers(workspace: &str, by: ContainerProgram) -> SlurmContainers {
+    SlurmContainers { by, program: None, images: Some(format!("{workspace}/images")), pulled: String::new() }
+}
+
+/// A folder that is an image: a shell with what it needs, and a file that is nowhere else.
+fn image(at: &Path) {
+    let script = r#"
+        set -e; umask 022
+        mkdir -p bin dev etc proc sys tmp home run mnt usr/bin
+        for program in /bin/sh /bin/cat /bin/sleep; do
+            cp "$program" bin/
+            ldd "$program" | grep -o '/[^ ]*' | while read -r library; do
+                mkdir -p ".$(dirname "$library")"; cp -n "$library" ".$library"
+            done
+        done
+        touch etc/hosts etc/resolv.conf etc/passwd etc/group etc/nsswitch.conf
+        echo 'of the image' >etc/whose
+    "#;
+    fs::create_dir_all(at).unwrap();
+    let done = Command::new("sh").args(["-c", script]).current_dir(at).output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+}
+
+/// A job of this program in the image.
+async fn submitted(slurm: &OnSlurm, image: &str, program: &Program) -> cubeloom_domain::AttemptKey {
+    let mut job = slurm.job(program);
+    job.image = Some(image.into());
+    let submission = slurm.submission_of(job);
+    let key = submission.job.key.clone();
+    slurm.executor().submit(submission).await;
+    key
+}
+
+fn on_charliecloud() -> OnSlurm {
+    let slurm = OnSlurm::with(|config| {
+        config.facts.containers = Some(containers(&config.facts.workspace, ContainerProgram::Charliecloud));
+    });
+    image(&workspace(&slurm).join("images/registry.test+small++1"));
+    slurm
+}
+
+fn workspace(slurm: &OnSlurm) -> PathBuf {
+    slurm.ledger().parent().unwrap().into()
+}
+
+#[ignore = "needs a Slurm: make test-slurm"]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn workers_run_in_their_image_and_are_who_they_are() {
+    let slurm = on_charliecloud();
+    let program = Program::shell(
+        "cat /etc/whose; [ -e /usr/bin/sbatch ] && echo 'on the node'; echo \"$CUBELOOM_RANK in $PWD\"; \
+         echo \"{\\\"output\\\": {\\\"n\\\": $CUBELOOM_WORLD_SIZE}}\" >>\"$CUBELOOM_OUTPUTS\"; echo here >>\"$LEDGER\"",
+    );
+    let key = submitted(&slurm, REFERENCE, &program.workers(2)).await;
+    let ended = slurm.recorder().ended(&key).await;
+    let read = |name: &str| fs::read_to_string(slurm.attempt(&key).join(name)).unwrap_or_default();
+    assert_eq!(ended.outcome, Outcome::Succeeded, "{}{}", read("slurm.log"), read("worker-0/stderr"));
+    let work = slurm.attempt(&key).join("worker-1/work");
+    assert_eq!(read("worker-1/stdout"), format!("of the image\n1 in {}\n", work.display()));
+    assert_eq!(ended.report.outputs["n"], 2, "{:?}", ended.report);
+    assert_eq!(fs::read_to_string(slurm.ledger()).unwrap().lines().count(), 2);
+}
+
+#[ignore = "needs a Slurm: make test-slurm"]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_runs_in_an_image_is_stopped_and_nothing_is_left() {
+    let slurm = on_charliecloud();
+    let key =
+        submitted(&slurm, REFERENCE, &Program::shell("trap '' TERM; echo up >>$LEDGER; sleep 600")).await;
+    let began = std::time::Instant::now();
+    while fs::read_to_string(slurm.ledger()).unwrap().is_empty() {
+        assert!(began.elapsed().as_secs() < 60, "it does not begin");
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    slurm.executor().cancel(&key, StopCause::Cancelled, std::time::Duration::from_secs(1)).await;
+    assert_eq!(slurm.recorder().ended(&key).await.outcome, Outcome::Cancelled);
+    assert_gone(&slurm, &key);
+}
+
+/// Knows of Apptainer what jobs ask of it: an image is a file that says where it is from.
+const STAND_IN: &str = r#"#!/bin/bash
+echo "$*" >>"$(dirname "$0")/../calls"
+case $1 in
+pull) sleep 1; echo "$3" >"$2" ;;
+exec)
+    shift
+    while [ "${1#--}" != "$1" ]; do
+        case $1 in --bind | --home | --pwd | --env) [ "$1" != --pwd ] || cd "$2"; shift 2 ;; *) shift ;; esac
+    done
+    read -r from <"$1" || exit 255
+    shift
+    IMAGE_FROM=$from exec "$@"
+    ;;
+esac
+"#;
+
+/// By a stand-in: two jobs that begin together take their image from the registry once.
+#[ignore = "needs a Slurm: make test-slurm"]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_image_is_taken_from_its_registry_once() {
+    let slurm = OnSlurm::with(|config| {
+        let folder = PathBuf::from(&config.facts.workspace).join("bin");
+        fs::create_dir(&folder).unwrap();
+        let program = folder.join("apptainer");
+        fs::write(&program, STAND_IN).unwrap();
+        fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
+        let program = Some(program.to_str().unwrap().to_owned());
+        let containers = containers(&config.facts.workspace, ContainerProgram::Apptainer);
+        config.facts.containers = Some(SlurmContainers { program, ..containers });
+    });
+    let program = Program::shell("echo \"$IMAGE_FROM $PWD\"");
+    let keys = [
+        submitted(&slurm, REFERENCE, &program.clone().workers(2)).await,
+        submitted(&slurm, REFERENCE, &program).await,
+    ];
+    for key in &keys {
+        let ended = slurm.recorder().ended(key).await;
+        let log = fs::read_to_string(slurm.attempt(key).join("slurm.log")).unwrap_or_default();
+        assert_eq!(ended.outcome, Outcome::Succeeded, "{log}");
+        let work = slurm.attempt(key).join("worker-0/work");
+        let said = fs::read_to_string(slurm.attempt(key).join("worker-0/stdout")).unwrap();
+        assert_eq!(said, format!("docker://{REFERENCE} {}\n", work.display()));
+    }
+    let calls = fs::read_to_string(workspace(&slurm).join("calls")).unwrap();
+    let of = |word: &str| calls.lines().filter(|line| line.starts_with(word)).count();
+    assert_eq!((of("pull"), of("exec")), (1, 3), "{calls}");
+    let member = told("CUBELOOM_TEST_SLURM_MEMBER");
+    assert!(workspace(&slurm).join(format!(".images/{member}/registry.test+small++1.sif")).exists());
+}
