@@ -5,7 +5,7 @@
 //! roles fewer fit, counted node by node, than there are. Those of a job that is not on any node yet are taken to be on the
 //! first ones with room, until it is told where they are.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use cubeloom_domain::waiting::WaitRule;
@@ -55,7 +55,7 @@ impl Nodes {
     }
 
     /// Whether it is of no use to look for nodes for so many workers of each shape.
-    fn lack(&self, room: &[Vector], pool: u32, shapes: impl Iterator<Item = (Vector, u32)>) -> bool {
+    pub(crate) fn lack(&self, room: &[Vector], pool: u32, shapes: impl Iterator<Item = (Vector, u32)>) -> bool {
         self.matter()
             && shapes.into_iter().any(|(shape, count)| {
                 let mut missing = u64::from(count);
@@ -96,7 +96,7 @@ impl Nodes {
 }
 
 /// What a job takes is free. A node that is not told any more is nowhere.
-fn add(free: &mut [Vector], seats: &[Seat]) {
+pub(crate) fn add(free: &mut [Vector], seats: &[Seat]) {
     for (node, taken) in seats {
         if let Some(free) = free.get_mut(*node as usize) {
             *free = plus(free, taken);
@@ -238,6 +238,19 @@ impl Desk {
     }
 }
 
+/// What a pass knows of the nodes.
+#[derive(Default)]
+pub(crate) struct Places {
+    /// By node: what is free; `None` until somebody wants to know.
+    free: Option<Vec<Vector>>,
+    /// Workers for which that is too little, with their pool: it only becomes less.
+    lacking: HashSet<(u32, Shapes)>,
+    /// By node: what is free when those have gone that are leaving already; `None` until somebody wants to know.
+    left: Option<Vec<Vector>>,
+}
+
+type Shapes = Vec<(Vector, u32)>;
+
 impl Passing<'_> {
     /// Whether a job's workers could not be placed even if no job were there: what others have must become free.
     pub(crate) fn waits_for_others(&self, known: &Known) -> bool {
@@ -252,27 +265,61 @@ impl Passing<'_> {
         shapes: impl Iterator<Item = (Vector, u32)>,
     ) -> bool {
         let nodes = &self.desk.nodes;
-        !nodes.lack(self.free_nodes(), known.pool, shapes)
+        if !nodes.matter() {
+            return true;
+        }
+        let asked = (known.pool, shapes.collect::<Shapes>());
+        if self.places.lacking.contains(&asked) {
+            return false;
+        }
+        let lacks = nodes.lack(self.free_nodes(), known.pool, asked.1.iter().copied());
+        if lacks {
+            self.places.lacking.insert(asked);
+        }
+        !lacks
     }
 
     /// Whether such workers might be placed when all have gone that give something back, or are leaving already. Those that only
     /// give some workers are taken as gone: which ones they give is not known.
-    pub(crate) fn finds_nodes(&self, known: &Known) -> bool {
-        let nodes = &self.desk.nodes;
-        if !nodes.matter() {
+    pub(crate) fn finds_nodes(&mut self, known: &Known) -> bool {
+        let desk = self.desk;
+        if !desk.nodes.matter() {
             return true;
         }
-        let mut free = nodes.free.clone();
-        for job in &self.desk.held {
-            let Some((entry, held)) = self.desk.entry(*job).and_then(|entry| Some((entry, entry.held()?)))
-            else {
+        let mut free = self.places.left.take().unwrap_or_else(|| self.left_by_those_who_leave());
+        let given = self.keeps.iter().filter_map(|(job, keeps)| {
+            let entry = desk.entry(*job)?;
+            let held = entry.held().filter(|held| held.leaving.is_none() && held.keeps == held.workers)?;
+            keeps.is_none_or(|keeps| keeps < held.workers).then_some(entry.seats.as_slice())
+        });
+        // A few nodes of many: they are put back afterwards.
+        let mut before = Vec::new();
+        for seats in given {
+            before.extend(seats.iter().filter_map(|(node, _)| Some((*node, *free.get(*node as usize)?))));
+            add(&mut free, seats);
+        }
+        let lacks = desk.nodes.lack(&free, known.pool, known.shapes(known.min()));
+        for (node, was) in before.into_iter().rev() {
+            free[node as usize] = was;
+        }
+        self.places.left = Some(free);
+        !lacks
+    }
+
+    /// What is free on each node when those have gone that are leaving, or are taken as ended.
+    fn left_by_those_who_leave(&self) -> Vec<Vector> {
+        let desk = self.desk;
+        let mut free = desk.nodes.free.clone();
+        for job in &desk.held {
+            let Some((entry, held)) = desk.entry(*job).and_then(|entry| Some((entry, entry.held()?))) else {
                 continue;
             };
-            if self.gone.contains(job) || self.keeps.contains_key(job) || held.leaving.is_some() {
+            let gives = held.leaving.is_some() || held.keeps < held.workers;
+            if gives || self.gone.contains(job) {
                 add(&mut free, &entry.seats);
             }
         }
-        !nodes.lack(&free, known.pool, known.shapes(known.min()))
+        free
     }
 
     /// They are placed.
@@ -284,9 +331,9 @@ impl Passing<'_> {
     }
 
     /// What is free on each node, without the jobs that are taken as ended.
-    fn free_nodes(&mut self) -> &mut Vec<Vector> {
+    pub(crate) fn free_nodes(&mut self) -> &mut Vec<Vector> {
         let (desk, gone) = (self.desk, &self.gone);
-        self.free.get_or_insert_with(|| {
+        self.places.free.get_or_insert_with(|| {
             let mut free = desk.nodes.free.clone();
             for entry in gone.iter().filter_map(|job| desk.entry(*job)) {
                 add(&mut free, &entry.seats);

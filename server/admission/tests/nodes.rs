@@ -5,6 +5,7 @@
 mod common;
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use common::{Case, elastic, job};
 use cubeloom_admission::{Ask, NodeRoom, Prospect, Spec, Tried, Whose, sentence};
@@ -149,6 +150,57 @@ fn room_is_kept_for_one_job_that_finds_no_node_not_for_all_of_them() {
         (case.why("five", 1).rule, case.why("too", 1).rule),
         (WaitRule::Scattered, WaitRule::Scattered)
     );
+}
+
+/// Four nodes with a job of four CPUs on each, of which the first takes so long at the most; and one that needs five.
+fn halves(first_takes: Option<Duration>) -> Case {
+    let mut case = case(&[(0, &[]), (0, &[]), (0, &[]), (0, &[])]);
+    case.wait(Spec { timeout: first_takes, ..gang("a", 1, 4) });
+    ["b", "c", "d"].iter().for_each(|key| case.wait(gang(key, 1, 4)));
+    assert_eq!(case.pass(0), ["a", "b", "c", "d"]);
+    case.desk.set_nodes(nodes(&[(0, &[("a", 4)]), (0, &[("b", 4)]), (0, &[("c", 4)]), (0, &[("d", 4)])]));
+    case.wait(gang("five", 1, 5));
+    ["s", "t", "u"].iter().for_each(|key| case.wait(gang(key, 1, 4)));
+    assert_eq!(case.pass(0), ["s", "t"], "five of sixteen are kept");
+    case
+}
+
+#[test]
+fn room_is_kept_for_a_job_that_finds_no_node_for_a_bounded_time_and_longer_the_next_time() {
+    let mut case = halves(None);
+    assert_eq!(case.last.as_ref().unwrap().again, Some(at(3600)));
+    assert!(case.pass(3599).is_empty());
+    assert_eq!(case.pass(3600), ["u"], "nobody knows whether any node becomes free");
+    case.end("u", 3601);
+    assert_eq!(case.why("five", 3601).rule, WaitRule::Scattered);
+    case.wait(gang("v", 1, 4));
+    assert_eq!(case.pass(3 * 3600 - 1), ["v"]);
+    case.end("v", 3 * 3600);
+    case.wait(gang("w", 1, 4));
+    assert!(case.pass(3 * 3600).is_empty() && case.pass(7 * 3600 - 1).is_empty());
+    case.end("b", 7 * 3600 - 1);
+    case.end("t", 7 * 3600 - 1);
+    assert_eq!(case.pass(7 * 3600 - 1), ["five", "w"]);
+}
+
+#[test]
+fn who_ends_before_a_job_finds_a_node_starts_in_what_is_kept_for_it() {
+    let mut case = halves(Some(Duration::from_secs(600)));
+    case.end("s", 1);
+    case.end("u", 1);
+    let takes = |key, seconds| Spec { timeout: Some(Duration::from_secs(seconds)), ..gang(key, 1, 4) };
+    // With one of four the rest is what is kept: six.
+    case.wait(gang("rest", 1, 4));
+    assert_eq!(case.pass(1), ["rest"]);
+    let ours: [&[(&str, u64)]; 4] = [&[("a", 4)], &[("b", 4), ("t", 4)], &[("c", 4), ("rest", 4)], &[("d", 4)]];
+    case.desk.set_nodes(nodes(&ours.map(|ours| (0, ours))));
+    case.wait(takes("long", 700));
+    assert!(case.pass(2).is_empty(), "the node of the first is free before that");
+    case.wait(takes("short", 500));
+    assert_eq!(case.pass(3), ["short"]);
+    case.end("short", 503);
+    case.end("a", 600);
+    assert_eq!(case.pass(600), ["five", "long"]);
 }
 
 #[test]
