@@ -341,6 +341,7 @@ impl Passing<'_> {
             }
         } else if let Some(at) = self.claimed.iter().position(|claimed| *claimed == job) {
             self.claimed.remove(at);
+            self.scattered.retain(|scattered| scattered.job != job);
         } else {
             return false;
         }

@@ -38,7 +38,7 @@ fn case(taken: &[(u64, &[(&str, u64)])]) -> Case {
     let mut case = Case::new(0, Vec::new());
     let all = Ask { pods: 0, ..cpus(8 * taken.len() as u64) };
     case.desk.set_room(all.clone(), BTreeMap::from([("big".to_owned(), all)]));
-    case.desk.set_nodes(nodes(taken));
+    case.desk.set_nodes(nodes(taken), at(0));
     case
 }
 
@@ -50,7 +50,7 @@ fn a_gang_starts_only_where_its_workers_fit_on_single_nodes() {
     }
     assert_eq!(case.pass(0), ["a", "b", "c"]);
     // Each is on a node of its own: on each, four are free.
-    case.desk.set_nodes(nodes(&[(0, &[("a", 4)]), (0, &[("b", 4)]), (0, &[("c", 4)])]));
+    case.desk.set_nodes(nodes(&[(0, &[("a", 4)]), (0, &[("b", 4)]), (0, &[("c", 4)])]), at(0));
     let tried = vec![Tried { spec: gang("tried", 2, 6), is_first: true }];
     let prospects = case.desk.what_if(tried, at(1), 1, &mut || true);
     assert!(matches!(&prospects[..], [Prospect::Waits { why, .. }] if why.rule == WaitRule::Scattered));
@@ -83,7 +83,7 @@ fn what_others_take_is_not_free() {
     assert_eq!((case.why("one", 3).rule, case.why("one", 3).shortages[0].held), (WaitRule::Capacity, 24_000));
     case.end("small", 3);
     assert_eq!(case.pass(3), ["one"], "others are on all nodes still");
-    case.desk.set_nodes(nodes(&[(0, &[("one", 1)]), (0, &[]), (4, &[])]));
+    case.desk.set_nodes(nodes(&[(0, &[("one", 1)]), (0, &[]), (4, &[])]), at(0));
     assert_eq!(case.pass(4), ["pair"]);
 }
 
@@ -115,9 +115,29 @@ fn workers_that_its_scheduler_has_lent_a_job_keep_nobody_away() {
     let mut case = case(&[(0, &[]), (0, &[])]);
     case.wait(gang("lent", 1, 2));
     case.pass(0);
-    case.desk.set_nodes(nodes(&[(0, &[("lent", 2)]), (0, &[("lent", 8)])]));
+    case.desk.set_nodes(nodes(&[(0, &[("lent", 2)]), (0, &[("lent", 8)])]), at(0));
     case.wait(gang("pair", 2, 6));
     assert_eq!(case.pass(1), ["pair"]);
+}
+
+#[test]
+fn a_job_that_nobody_here_has_known_for_a_minute_is_anothers() {
+    let taken: [(u64, &[(&str, u64)]); 2] = [(0, &[("of-another", 6)]), (1, &[("own", 4)])];
+    let mut case = case(&taken);
+    case.wait(gang("own", 1, 4));
+    assert_eq!(case.pass(0), ["own"]);
+    assert!(!case.desk.set_nodes(nodes(&taken), at(59)), "it may be taken up, or have just ended");
+    assert!(case.desk.set_nodes(nodes(&taken), at(60)));
+    case.wait(gang("pair", 2, 3));
+    assert!(case.pass(60).is_empty());
+    let why = case.why("pair", 60);
+    assert_eq!((why.rule, why.shortages[0].held), (WaitRule::Capacity, 11_000));
+    // It was an attempt of this server's after all: no longer another's.
+    case.desk.hold(gang("of-another", 1, 6), 0, at(0), at(61));
+    assert!(case.desk.set_nodes(nodes(&taken), at(61)));
+    assert_eq!(case.why("pair", 61).shortages[0].held, 11_000, "it is counted once");
+    assert!(case.desk.set_nodes(nodes(&[(0, &[]), (0, &[("own", 4)])]), at(62)));
+    case.desk.check().unwrap();
 }
 
 #[test]
@@ -127,12 +147,12 @@ fn a_node_that_is_told_no_more_takes_nobody_with_it() {
     case.wait(gang("b", 1, 8));
     assert_eq!(case.pass(0), ["a", "b"]);
     // The second was on the node that is drained.
-    case.desk.set_nodes(nodes(&[(0, &[("a", 8)])]));
+    case.desk.set_nodes(nodes(&[(0, &[("a", 8)])]), at(0));
     case.wait(gang("next", 1, 8));
     assert!(case.pass(1).is_empty());
     assert_eq!(case.why("next", 2).rule, WaitRule::Capacity);
     case.end("b", 3);
-    case.desk.set_nodes(nodes(&[(0, &[("a", 8)]), (0, &[])]));
+    case.desk.set_nodes(nodes(&[(0, &[("a", 8)]), (0, &[])]), at(0));
     assert_eq!(case.pass(3), ["next"]);
 }
 
@@ -142,7 +162,8 @@ fn room_is_kept_for_one_job_that_finds_no_node_not_for_all_of_them() {
     let mut case = case(&[(0, &[]), (0, &[]), (0, &[]), (0, &[])]);
     held.iter().for_each(|key| case.wait(gang(key, 1, 4)));
     assert_eq!(case.pass(0), held);
-    case.desk.set_nodes(nodes(&[(0, &[("a", 4)]), (0, &[("b", 4)]), (0, &[("c", 4)]), (0, &[("d", 4)])]));
+    case.desk
+        .set_nodes(nodes(&[(0, &[("a", 4)]), (0, &[("b", 4)]), (0, &[("c", 4)]), (0, &[("d", 4)])]), at(0));
     ["five", "too"].iter().for_each(|key| case.wait(gang(key, 1, 5)));
     ["s", "t"].iter().for_each(|key| case.wait(gang(key, 1, 4)));
     assert_eq!(case.pass(1), ["s", "t"], "five of sixteen are kept, not ten");
@@ -158,7 +179,8 @@ fn halves(first_takes: Option<Duration>) -> Case {
     case.wait(Spec { timeout: first_takes, ..gang("a", 1, 4) });
     ["b", "c", "d"].iter().for_each(|key| case.wait(gang(key, 1, 4)));
     assert_eq!(case.pass(0), ["a", "b", "c", "d"]);
-    case.desk.set_nodes(nodes(&[(0, &[("a", 4)]), (0, &[("b", 4)]), (0, &[("c", 4)]), (0, &[("d", 4)])]));
+    case.desk
+        .set_nodes(nodes(&[(0, &[("a", 4)]), (0, &[("b", 4)]), (0, &[("c", 4)]), (0, &[("d", 4)])]), at(0));
     case.wait(gang("five", 1, 5));
     ["s", "t", "u"].iter().for_each(|key| case.wait(gang(key, 1, 4)));
     assert_eq!(case.pass(0), ["s", "t"], "five of sixteen are kept");
@@ -192,8 +214,9 @@ fn who_ends_before_a_job_finds_a_node_starts_in_what_is_kept_for_it() {
     // With one of four the rest is what is kept: six.
     case.wait(gang("rest", 1, 4));
     assert_eq!(case.pass(1), ["rest"]);
-    let ours: [&[(&str, u64)]; 4] = [&[("a", 4)], &[("b", 4), ("t", 4)], &[("c", 4), ("rest", 4)], &[("d", 4)]];
-    case.desk.set_nodes(nodes(&ours.map(|ours| (0, ours))));
+    let ours: [&[(&str, u64)]; 4] =
+        [&[("a", 4)], &[("b", 4), ("t", 4)], &[("c", 4), ("rest", 4)], &[("d", 4)]];
+    case.desk.set_nodes(nodes(&ours.map(|ours| (0, ours))), at(0));
     case.wait(takes("long", 700));
     assert!(case.pass(2).is_empty(), "the node of the first is free before that");
     case.wait(takes("short", 500));
@@ -213,12 +236,13 @@ fn nobody_gives_way_to_a_job_that_finds_no_node_afterwards() {
     case.wait(grows);
     case.pass(0);
     assert_eq!(case.workers("grows"), 13, "with its first worker it has the rest");
-    case.desk.set_nodes(nodes(&[(0, &[("here", 1), ("grows", 7)]), (0, &[("there", 1), ("grows", 7)])]));
+    case.desk
+        .set_nodes(nodes(&[(0, &[("here", 1), ("grows", 7)]), (0, &[("there", 1), ("grows", 7)])]), at(0));
     case.wait(gang("whole", 1, 8));
     assert!(case.pass(1).is_empty() && case.victims().is_empty(), "{:?}", case.victims());
     // On a node that only it is on, it helps.
     case.end("here", 2);
-    case.desk.set_nodes(nodes(&[(0, &[("grows", 7)]), (0, &[("there", 1), ("grows", 7)])]));
+    case.desk.set_nodes(nodes(&[(0, &[("grows", 7)]), (0, &[("there", 1), ("grows", 7)])]), at(0));
     case.pass(2);
     assert!(!case.victims().is_empty());
 }

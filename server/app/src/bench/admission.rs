@@ -32,7 +32,7 @@ pub async fn queue(_: Setting) -> anyhow::Result<Vec<Figure>> {
 pub async fn nodes(_: Setting) -> anyhow::Result<Vec<Figure>> {
     let mut desk = desk(NODES * CARDS_OF_A_NODE);
     let node = NodeRoom { has: share(CARDS_OF_A_NODE), ..NodeRoom::default() };
-    desk.set_nodes(vec![node; NODES as usize]);
+    desk.set_nodes(vec![node; NODES as usize], Timestamp(0));
     Ok(measure(desk))
 }
 
