@@ -9,7 +9,7 @@ use cubeloom_domain::resources::Amount;
 use cubeloom_domain::state::RunState;
 use cubeloom_domain::usage::UsageSummary;
 use cubeloom_domain::{Bytes, Cpu, TaskIx, Timestamp, failpoint};
-use cubeloom_store::{RunFilter, Store, StoreError};
+use cubeloom_store::{RunFilter, Store};
 use serde_json::json;
 
 use crate::documents::entry;
@@ -103,7 +103,7 @@ async fn what_no_column_holds_is_stored_and_keeps_nothing_else_back(fixture: Fix
     let amount = Amount { cpu: Cpu(1), memory: Bytes(u64::MAX), gpus: 0 };
     let wrong = |n| {
         let one = ended(&AttemptRecord { amount, ..attempt(&run_id(1), 0, n, 1) });
-        AttemptRecord { usage: UsageSummary { cpu_us: u64::MAX, ..one.usage.clone() }, ..one }
+        AttemptRecord { usage: UsageSummary { cpu_us: u64::MAX, ..one.usage }, ..one }
     };
     // Usage of all of them is added up.
     for from in [0, 40, 80] {
