@@ -322,7 +322,7 @@ mod tests {
         cluster.others.hear(Event::Apply(old.clone()), &mut listed);
         assert!(note(&cluster, &mut nodes));
         assert_eq!(others(&nodes[1]), 5000);
-        [old, worker].map(|gone| cluster.others.hear(Event::Delete(gone), &mut listed));
+        [old, worker].into_iter().for_each(|gone| cluster.others.hear(Event::Delete(gone), &mut listed));
 
         cluster.others.hear(Event::Delete(pod("db", "a", "2", json!({}))), &mut listed);
         cluster.board.only_pods("team", &Default::default());
