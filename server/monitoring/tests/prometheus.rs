@@ -307,11 +307,8 @@ async fn what_the_pods_of_a_job_used_is_told_of_those_of_which_both_are_known() 
         let mut tell = |pod: &str, cores: Option<f64>, peak: Option<f64>| {
             for container in ["main", ""] {
                 let labels = [("namespace", "team"), ("pod", pod), ("container", container)];
-                let mut began = None;
-                recording.series("container_cpu_usage_seconds_total", &labels, |at| {
-                    let began = *began.get_or_insert(at);
-                    cores.map(|cores| (at - began) * cores)
-                });
+                recording
+                    .series("container_cpu_usage_seconds_total", &labels, |at| cores.map(|cores| at * cores));
                 // A minute of more, twenty minutes before the end.
                 let is_peak = |at: f64| (HOUR - 1200.0..HOUR - 1140.0).contains(&at);
                 recording.series("container_memory_working_set_bytes", &labels, |at| {
