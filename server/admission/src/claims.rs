@@ -8,9 +8,7 @@ use crate::pass::{Passing, Victim};
 impl<'d> Passing<'d> {
     /// Takes a job into account as one that starts now, where that delays nobody for whom others are on their way out.
     pub(crate) fn takes_now(&mut self, known: &Known) -> bool {
-        if let Some(promised) = &mut self.promised
-            && self.desk.take(promised, known, known.min()).is_err()
-        {
+        if !self.take_unpromised(known) {
             return false;
         }
         let fits = self.desk.take(&mut self.present, known, known.min()).is_ok();
@@ -21,8 +19,9 @@ impl<'d> Passing<'d> {
     }
 
     /// Keeps room for a job for which others are on their way out: what it needs beyond what they still hold. Of that, what a
-    /// queue is guaranteed and does not lend is kept free for it again once its own jobs are gone, and is nobody's then.
-    pub(crate) fn claim(&mut self, job: JobId, known: &Known) {
+    /// queue is guaranteed and does not lend is kept free for it again once its own jobs are gone, and is nobody's then. What it is
+    /// that is kept.
+    pub(crate) fn claim(&mut self, job: JobId, known: &Known) -> Vector {
         let told = self.out.victims.iter().filter_map(|victim| self.gives_now(*victim, job));
         let before = self.desk.held.iter().filter_map(|giver| self.gives(*giver, job));
         let givers: Vec<_> = told.chain(before).collect();
@@ -39,8 +38,10 @@ impl<'d> Passing<'d> {
             without.grow(tree, known, &known.least());
             coming = minus(&coming, &minus(&without.kept_in(0), &promised.kept_in(0)));
         }
-        promised.add(tree, known, &minus(&known.least(), &coming));
+        let kept = minus(&known.least(), &coming);
+        promised.add(tree, known, &kept);
         self.claimed.push(job);
+        kept
     }
 
     /// What a job that this pass tells to give way to another holds of that.

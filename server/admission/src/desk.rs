@@ -55,6 +55,8 @@ pub struct Desk {
     pub(crate) claims: Vec<JobId>,
     /// Jobs that wait and have been the first without room, since when.
     pub(crate) firsts: HashMap<JobId, Timestamp>,
+    /// Jobs that wait for nodes and for which room was kept meanwhile, since when.
+    pub(crate) scattered: HashMap<JobId, Timestamp>,
     /// By run: jobs that hold something and may have to be kept apart from others of it.
     pub(crate) apart: BTreeSet<(u128, JobId)>,
     /// Whether anybody has a guarantee that is not lent.
@@ -90,6 +92,7 @@ impl Desk {
             past_at: Timestamp::default(),
             claims: Vec::new(),
             firsts: HashMap::new(),
+            scattered: HashMap::new(),
             apart: BTreeSet::new(),
             keeps_anything: false,
             elsewhere: Elsewhere::default(),
@@ -307,6 +310,7 @@ impl Desk {
         let Some(Some(entry)) = self.jobs.get(job.0 as usize) else { return };
         let State::Waiting { since, .. } = &entry.state else { return };
         self.firsts.remove(&job);
+        self.scattered.remove(&job);
         let place = (entry.known.leaf, entry.known.pool);
         let Some(lane) = self.lanes.get_mut(&place) else { return };
         let priority = Reverse(entry.known.spec.priority);

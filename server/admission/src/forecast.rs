@@ -96,7 +96,7 @@ impl Desk {
                 }
             }
             let next = ends.first().map(|(at, _)| *at);
-            let later = |again: Timestamp| again.max(Timestamp(now.0 + 1));
+            let later = |again: Timestamp| again.max(Timestamp(now.0.saturating_add(1)));
             let next = match (next, pass.again.map(later)) {
                 (Some(next), Some(again)) => Some(next.min(again)),
                 (next, again) => next.or(again),

@@ -17,7 +17,7 @@ impl Passing<'_> {
     /// Gives elastic jobs more workers, one each in turn, where nobody waits for the room.
     pub(crate) fn grow(&mut self) {
         // What a job keeps that finds no nodes is its own; others need not wait with it.
-        let is_scattered = |job: &JobId| self.scattered.iter().any(|(scattered, _)| scattered == job);
+        let is_scattered = |job: &JobId| self.scattered.iter().any(|scattered| scattered.job == *job);
         if !self.claimed.iter().all(is_scattered) || self.out.more {
             return;
         }

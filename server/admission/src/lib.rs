@@ -30,6 +30,7 @@ mod planned;
 mod random;
 mod requeued;
 mod room;
+mod scattered;
 mod settings;
 pub mod simulate;
 mod tree;

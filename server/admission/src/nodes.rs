@@ -5,9 +5,11 @@
 //! roles fewer fit, counted node by node, than there are. Those of a job that is not on any node yet are taken to be on the
 //! first ones with room, until it is told where they are.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use std::time::Duration;
 
+use cubeloom_domain::Timestamp;
 use cubeloom_domain::waiting::WaitRule;
 
 use crate::amounts::{Ask, KINDS, NOTHING, PODS, RUNS, Vector, minus, plus, times};
@@ -15,6 +17,10 @@ use crate::desk::{Desk, JobId};
 use crate::fits::Block;
 use crate::job::Known;
 use crate::pass::Passing;
+
+/// After how long a job that is on nodes, and that nobody here knows, counts as another's. One that has just ended here leaves its
+/// nodes soon, and one that is there already after a restart is taken up by then.
+const STRANGER_AFTER: Duration = Duration::from_secs(60);
 
 /// A node, and who is on it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,7 +31,7 @@ pub struct NodeRoom {
     pub has: Ask,
     /// What those take of it that are no jobs of this desk.
     pub others: Ask,
-    /// What jobs take of it, by the keys of their attempts.
+    /// What jobs take of it, by the keys of their attempts. A job that nobody here has known for a minute is another's.
     pub ours: Vec<(String, Ask)>,
 }
 
@@ -46,6 +52,9 @@ pub(crate) struct Nodes {
     free: Vec<Vector>,
     /// By pool: what others take of it.
     pub(crate) others: Vec<Vector>,
+    /// Jobs that are on nodes and that nobody here knows, since when; and those of them that count as others.
+    unknown_since: HashMap<String, Timestamp>,
+    strangers: HashSet<String>,
 }
 
 impl Nodes {
@@ -55,7 +64,12 @@ impl Nodes {
     }
 
     /// Whether it is of no use to look for nodes for so many workers of each shape.
-    fn lack(&self, room: &[Vector], pool: u32, shapes: impl Iterator<Item = (Vector, u32)>) -> bool {
+    pub(crate) fn lack(
+        &self,
+        room: &[Vector],
+        pool: u32,
+        shapes: impl Iterator<Item = (Vector, u32)>,
+    ) -> bool {
         self.matter()
             && shapes.into_iter().any(|(shape, count)| {
                 let mut missing = u64::from(count);
@@ -96,7 +110,7 @@ impl Nodes {
 }
 
 /// What a job takes is free. A node that is not told any more is nowhere.
-fn add(free: &mut [Vector], seats: &[Seat]) {
+pub(crate) fn add(free: &mut [Vector], seats: &[Seat]) {
     for (node, taken) in seats {
         if let Some(free) = free.get_mut(*node as usize) {
             *free = plus(free, taken);
@@ -112,11 +126,14 @@ fn fit(shape: &Vector, room: &Vector) -> u64 {
 impl Desk {
     /// What each node has, and who is on it; none where the cluster does not tell. What is asked for is compared with it from
     /// now on, also in the sums: what others take is not free. True when it is something else than before.
-    pub fn set_nodes(&mut self, told: Vec<NodeRoom>) -> bool {
-        if *self.nodes.told == told {
+    pub fn set_nodes(&mut self, told: Vec<NodeRoom>, now: Timestamp) -> bool {
+        let same = *self.nodes.told == told;
+        if !same {
+            self.nodes.told = Arc::new(told);
+        }
+        if !self.note_strangers(now) && same {
             return false;
         }
-        self.nodes.told = Arc::new(told);
         let before = std::mem::take(&mut self.nodes.others);
         self.count_nodes();
         for (pool, held) in self.ledger.in_pool.iter_mut().enumerate() {
@@ -125,6 +142,27 @@ impl Desk {
         }
         self.seat_all();
         true
+    }
+
+    /// Notes which jobs of those that are told nobody here knows. True when others than before count as strangers.
+    fn note_strangers(&mut self, now: Timestamp) -> bool {
+        let told = Arc::clone(&self.nodes.told);
+        let mut unknown: HashSet<&str> =
+            told.iter().flat_map(|node| &node.ours).map(|(key, _)| &**key).collect();
+        if !unknown.is_empty() {
+            self.entries().for_each(|(_, entry)| _ = unknown.remove(entry.known.spec.key.as_str()));
+        }
+        let since = &mut self.nodes.unknown_since;
+        since.retain(|key, _| unknown.contains(key.as_str()));
+        for key in unknown {
+            since.entry(key.to_owned()).or_insert(now);
+        }
+        let is_stranger = |since: &Timestamp| now.since(*since) >= STRANGER_AFTER;
+        let strangers = since.iter().filter(|(_, since)| is_stranger(since)).map(|(key, _)| key.clone());
+        let strangers: HashSet<String> = strangers.collect();
+        let changed = strangers != self.nodes.strangers;
+        self.nodes.strangers = strangers;
+        changed
     }
 
     /// Counts what the nodes have: after they, the pools or the resources have changed.
@@ -140,7 +178,13 @@ impl Desk {
             }
             has
         };
-        let others = |node: &NodeRoom| kinds.vector(&Ask { pods: 0, ..node.others.clone() });
+        let strangers = std::mem::take(&mut self.nodes.strangers);
+        let others = |node: &NodeRoom| {
+            let of_strangers = node.ours.iter().filter(|(key, _)| strangers.contains(key));
+            let all = std::iter::once(&node.others).chain(of_strangers.map(|(_, taken)| taken));
+            all.map(|taken| kinds.vector(&Ask { pods: 0, ..taken.clone() }))
+                .fold(NOTHING, |sum, taken| plus(&sum, &taken))
+        };
         let pools = |node: &NodeRoom| {
             let of = |name: &String| node.groups.contains(name);
             let is_of = |pool: &u32| self.pools[*pool as usize].node_group.as_ref().is_some_and(of);
@@ -159,7 +203,8 @@ impl Desk {
             nodes.pools.push(pools);
         }
         nodes.free.clone_from(&nodes.left);
-        self.nodes = Nodes { told, others: sums, ..nodes };
+        let unknown_since = std::mem::take(&mut self.nodes.unknown_since);
+        self.nodes = Nodes { told, others: sums, unknown_since, strangers, ..nodes };
     }
 
     /// Finds out anew where all jobs are that hold something.
@@ -238,6 +283,19 @@ impl Desk {
     }
 }
 
+/// What a pass knows of the nodes.
+#[derive(Default)]
+pub(crate) struct Places {
+    /// By node: what is free; `None` until somebody wants to know.
+    free: Option<Vec<Vector>>,
+    /// Workers for which that is too little, with their pool: it only becomes less.
+    lacking: HashSet<(u32, Shapes)>,
+    /// By node: what is free when those have gone that are leaving already; `None` until somebody wants to know.
+    left: Option<Vec<Vector>>,
+}
+
+type Shapes = Vec<(Vector, u32)>;
+
 impl Passing<'_> {
     /// Whether a job's workers could not be placed even if no job were there: what others have must become free.
     pub(crate) fn waits_for_others(&self, known: &Known) -> bool {
@@ -252,27 +310,61 @@ impl Passing<'_> {
         shapes: impl Iterator<Item = (Vector, u32)>,
     ) -> bool {
         let nodes = &self.desk.nodes;
-        !nodes.lack(self.free_nodes(), known.pool, shapes)
+        if !nodes.matter() {
+            return true;
+        }
+        let asked = (known.pool, shapes.collect::<Shapes>());
+        if self.places.lacking.contains(&asked) {
+            return false;
+        }
+        let lacks = nodes.lack(self.free_nodes(), known.pool, asked.1.iter().copied());
+        if lacks {
+            self.places.lacking.insert(asked);
+        }
+        !lacks
     }
 
     /// Whether such workers might be placed when all have gone that give something back, or are leaving already. Those that only
     /// give some workers are taken as gone: which ones they give is not known.
-    pub(crate) fn finds_nodes(&self, known: &Known) -> bool {
-        let nodes = &self.desk.nodes;
-        if !nodes.matter() {
+    pub(crate) fn finds_nodes(&mut self, known: &Known) -> bool {
+        let desk = self.desk;
+        if !desk.nodes.matter() {
             return true;
         }
-        let mut free = nodes.free.clone();
-        for job in &self.desk.held {
-            let Some((entry, held)) = self.desk.entry(*job).and_then(|entry| Some((entry, entry.held()?)))
-            else {
+        let mut free = self.places.left.take().unwrap_or_else(|| self.left_by_those_who_leave());
+        let given = self.keeps.iter().filter_map(|(job, keeps)| {
+            let entry = desk.entry(*job)?;
+            let held = entry.held().filter(|held| held.leaving.is_none() && held.keeps == held.workers)?;
+            keeps.is_none_or(|keeps| keeps < held.workers).then_some(entry.seats.as_slice())
+        });
+        // A few nodes of many: they are put back afterwards.
+        let mut before = Vec::new();
+        for seats in given {
+            before.extend(seats.iter().filter_map(|(node, _)| Some((*node, *free.get(*node as usize)?))));
+            add(&mut free, seats);
+        }
+        let lacks = desk.nodes.lack(&free, known.pool, known.shapes(known.min()));
+        for (node, was) in before.into_iter().rev() {
+            free[node as usize] = was;
+        }
+        self.places.left = Some(free);
+        !lacks
+    }
+
+    /// What is free on each node when those have gone that are leaving, or are taken as ended.
+    fn left_by_those_who_leave(&self) -> Vec<Vector> {
+        let desk = self.desk;
+        let mut free = desk.nodes.free.clone();
+        for job in &desk.held {
+            let Some((entry, held)) = desk.entry(*job).and_then(|entry| Some((entry, entry.held()?))) else {
                 continue;
             };
-            if self.gone.contains(job) || self.keeps.contains_key(job) || held.leaving.is_some() {
+            let gives = held.leaving.is_some() || held.keeps < held.workers;
+            if gives || self.gone.contains(job) {
                 add(&mut free, &entry.seats);
             }
         }
-        !nodes.lack(&free, known.pool, known.shapes(known.min()))
+        free
     }
 
     /// They are placed.
@@ -284,9 +376,9 @@ impl Passing<'_> {
     }
 
     /// What is free on each node, without the jobs that are taken as ended.
-    fn free_nodes(&mut self) -> &mut Vec<Vector> {
+    pub(crate) fn free_nodes(&mut self) -> &mut Vec<Vector> {
         let (desk, gone) = (self.desk, &self.gone);
-        self.free.get_or_insert_with(|| {
+        self.places.free.get_or_insert_with(|| {
             let mut free = desk.nodes.free.clone();
             for entry in gone.iter().filter_map(|job| desk.entry(*job)) {
                 add(&mut free, &entry.seats);

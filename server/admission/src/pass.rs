@@ -5,13 +5,14 @@ use std::collections::{HashMap, HashSet};
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::waiting::WaitRule;
 
-use crate::amounts::Vector;
 use crate::desk::{Desk, JobId};
 use crate::fits::Block;
 use crate::head::{Head, Scope};
 use crate::job::{Known, State};
 use crate::ledger::Ledger;
+use crate::nodes::Places;
 use crate::order::{Turn, Walk};
+use crate::scattered::Scattered;
 
 /// How many jobs of a lane one pass leaves waiting before it goes on with the others, and how many when it has left many.
 const LOOKS: u32 = 256;
@@ -100,17 +101,15 @@ pub(crate) struct Passing<'d> {
     capped: HashSet<(u32, u32, u32, usize)>,
     full: HashSet<u32>,
     pub(crate) claimed: Vec<JobId>,
-    /// Those of them for which there is enough, but on no nodes with room for a worker, and their pools: the first of each pool
-    /// alone has room kept, for what lies idle until a node is free enough.
-    pub(crate) scattered: Vec<(JobId, u32)>,
+    /// Those of them for which there is enough, but on no nodes: at most one of each pool, as what is kept lies idle.
+    pub(crate) scattered: Vec<Scattered<'d>>,
     /// Jobs of other servers for which there is room now.
     pub(crate) kept_for: Vec<JobId>,
     /// How many jobs held each named limit before.
     pub(crate) named_before: Vec<u32>,
     /// Those of earlier claims that were decided before the others.
     settled: HashSet<JobId>,
-    /// By node: what is free; `None` until somebody wants to know.
-    pub(crate) free: Option<Vec<Vector>>,
+    pub(crate) places: Places,
 }
 
 impl Desk {
@@ -118,8 +117,10 @@ impl Desk {
     pub fn pass(&mut self, now: Timestamp, most: usize) -> Pass {
         self.remember(now);
         let passing = Passing::new(self, now, &[]).run(most, None);
+        let scattered: Vec<_> = passing.scattered.iter().map(|one| (one.job, one.since)).collect();
         let (pass, claimed, kept_for) = (passing.out, passing.claimed, passing.kept_for);
         self.firsts.extend(passing.heads.iter().map(|head| (head.job, head.first)));
+        self.scattered.extend(scattered);
         self.note_kept(&kept_for, pass.more, now);
         for start in &pass.starts {
             self.begin(start.job, start.workers, now);
@@ -190,7 +191,7 @@ impl<'d> Passing<'d> {
             kept_for: Vec::new(),
             named_before,
             settled: HashSet::new(),
-            free: None,
+            places: Places::default(),
         }
     }
 
@@ -287,21 +288,22 @@ impl<'d> Passing<'d> {
         if self.waits_for_others(known) {
             return Err(Block::new(WaitRule::Scattered, known.pool));
         }
-        let has_nodes = self.has_nodes_for(known, known.shapes(known.min()));
-        let is_free = || self.desk.pool_block(&self.present, known, &known.least()).is_none();
-        let is_scattered = !has_nodes && is_free();
-        if is_scattered && self.scattered.iter().any(|(_, pool)| *pool == known.pool) {
+        let is_free = self.desk.pool_block(&self.present, known, &known.least()).is_none();
+        let is_scattered = is_free && !self.has_nodes_for(known, known.shapes(known.min()));
+        if is_scattered && !self.has_its_turn(job, known) {
             return Err(Block::new(WaitRule::Scattered, known.pool));
         }
         self.enter(job, known)?;
         // There is room for it; whether already now, and where its workers would be, are other questions.
-        let rule = if is_scattered { WaitRule::Scattered } else { WaitRule::Leaving };
+        if is_scattered {
+            self.keep_until_it_finds_nodes(job, known);
+            self.out.waits.push((job, Block::new(WaitRule::Scattered, known.pool)));
+            return Ok(());
+        }
+        let has_nodes = is_free || self.has_nodes_for(known, known.shapes(known.min()));
         if !has_nodes || !self.takes_now(known) {
-            if is_scattered {
-                self.scattered.push((job, known.pool));
-            }
             self.claim(job, known);
-            self.out.waits.push((job, Block::new(rule, known.pool)));
+            self.out.waits.push((job, Block::new(WaitRule::Leaving, known.pool)));
             return Ok(());
         }
         self.place(known, known.shapes(known.min()));
@@ -321,7 +323,7 @@ impl<'d> Passing<'d> {
 
     /// Takes a job into account: there is room, or others go for it.
     fn enter(&mut self, job: JobId, known: &Known) -> Result<(), Block> {
-        let (block, ahead) = match self.desk.take(&mut self.future, known, known.min()) {
+        let (block, ahead) = match self.take_in_future(known) {
             Ok(()) => {
                 // As it was without the job.
                 self.forget(known);

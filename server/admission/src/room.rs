@@ -220,10 +220,12 @@ impl Passing<'_> {
         }
     }
 
-    /// Whether a queue holds more of a resource than it is guaranteed.
+    /// Whether a queue holds more of a resource than it is guaranteed; what it must keep free for others below it counts as
+    /// held, as it does for what it is owed: nobody else has the use of it.
     fn is_over(&self, node: u32, pool: u32, kind: usize) -> bool {
         let at = self.desk.tree.at(node, pool);
-        self.future.held[at][kind] > self.desk.tree.quota(node, pool).guarantee[kind]
+        let held = self.future.held[at][kind].saturating_add(self.future.kept_below(at, kind));
+        held > self.desk.tree.quota(node, pool).guarantee[kind]
     }
 
     /// The queues, from the job's up, that have not what they are guaranteed also with the job.
@@ -339,6 +341,7 @@ impl Passing<'_> {
             }
         } else if let Some(at) = self.claimed.iter().position(|claimed| *claimed == job) {
             self.claimed.remove(at);
+            self.scattered.retain(|scattered| scattered.job != job);
         } else {
             return false;
         }

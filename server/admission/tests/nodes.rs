@@ -5,6 +5,7 @@
 mod common;
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use common::{Case, elastic, job};
 use cubeloom_admission::{Ask, NodeRoom, Prospect, Spec, Tried, Whose, sentence};
@@ -37,7 +38,7 @@ fn case(taken: &[(u64, &[(&str, u64)])]) -> Case {
     let mut case = Case::new(0, Vec::new());
     let all = Ask { pods: 0, ..cpus(8 * taken.len() as u64) };
     case.desk.set_room(all.clone(), BTreeMap::from([("big".to_owned(), all)]));
-    case.desk.set_nodes(nodes(taken));
+    case.desk.set_nodes(nodes(taken), at(0));
     case
 }
 
@@ -49,7 +50,7 @@ fn a_gang_starts_only_where_its_workers_fit_on_single_nodes() {
     }
     assert_eq!(case.pass(0), ["a", "b", "c"]);
     // Each is on a node of its own: on each, four are free.
-    case.desk.set_nodes(nodes(&[(0, &[("a", 4)]), (0, &[("b", 4)]), (0, &[("c", 4)])]));
+    case.desk.set_nodes(nodes(&[(0, &[("a", 4)]), (0, &[("b", 4)]), (0, &[("c", 4)])]), at(0));
     let tried = vec![Tried { spec: gang("tried", 2, 6), is_first: true }];
     let prospects = case.desk.what_if(tried, at(1), 1, &mut || true);
     assert!(matches!(&prospects[..], [Prospect::Waits { why, .. }] if why.rule == WaitRule::Scattered));
@@ -82,7 +83,7 @@ fn what_others_take_is_not_free() {
     assert_eq!((case.why("one", 3).rule, case.why("one", 3).shortages[0].held), (WaitRule::Capacity, 24_000));
     case.end("small", 3);
     assert_eq!(case.pass(3), ["one"], "others are on all nodes still");
-    case.desk.set_nodes(nodes(&[(0, &[("one", 1)]), (0, &[]), (4, &[])]));
+    case.desk.set_nodes(nodes(&[(0, &[("one", 1)]), (0, &[]), (4, &[])]), at(0));
     assert_eq!(case.pass(4), ["pair"]);
 }
 
@@ -114,9 +115,29 @@ fn workers_that_its_scheduler_has_lent_a_job_keep_nobody_away() {
     let mut case = case(&[(0, &[]), (0, &[])]);
     case.wait(gang("lent", 1, 2));
     case.pass(0);
-    case.desk.set_nodes(nodes(&[(0, &[("lent", 2)]), (0, &[("lent", 8)])]));
+    case.desk.set_nodes(nodes(&[(0, &[("lent", 2)]), (0, &[("lent", 8)])]), at(0));
     case.wait(gang("pair", 2, 6));
     assert_eq!(case.pass(1), ["pair"]);
+}
+
+#[test]
+fn a_job_that_nobody_here_has_known_for_a_minute_is_anothers() {
+    let taken: [(u64, &[(&str, u64)]); 2] = [(0, &[("of-another", 6)]), (1, &[("own", 4)])];
+    let mut case = case(&taken);
+    case.wait(gang("own", 1, 4));
+    assert_eq!(case.pass(0), ["own"]);
+    assert!(!case.desk.set_nodes(nodes(&taken), at(59)), "it may be taken up, or have just ended");
+    assert!(case.desk.set_nodes(nodes(&taken), at(60)));
+    case.wait(gang("pair", 2, 3));
+    assert!(case.pass(60).is_empty());
+    let why = case.why("pair", 60);
+    assert_eq!((why.rule, why.shortages[0].held), (WaitRule::Capacity, 11_000));
+    // It was an attempt of this server's after all: no longer another's.
+    case.desk.hold(gang("of-another", 1, 6), 0, at(0), at(61));
+    assert!(case.desk.set_nodes(nodes(&taken), at(61)));
+    assert_eq!(case.why("pair", 61).shortages[0].held, 11_000, "it is counted once");
+    assert!(case.desk.set_nodes(nodes(&[(0, &[]), (0, &[("own", 4)])]), at(62)));
+    case.desk.check().unwrap();
 }
 
 #[test]
@@ -126,12 +147,12 @@ fn a_node_that_is_told_no_more_takes_nobody_with_it() {
     case.wait(gang("b", 1, 8));
     assert_eq!(case.pass(0), ["a", "b"]);
     // The second was on the node that is drained.
-    case.desk.set_nodes(nodes(&[(0, &[("a", 8)])]));
+    case.desk.set_nodes(nodes(&[(0, &[("a", 8)])]), at(0));
     case.wait(gang("next", 1, 8));
     assert!(case.pass(1).is_empty());
     assert_eq!(case.why("next", 2).rule, WaitRule::Capacity);
     case.end("b", 3);
-    case.desk.set_nodes(nodes(&[(0, &[("a", 8)]), (0, &[])]));
+    case.desk.set_nodes(nodes(&[(0, &[("a", 8)]), (0, &[])]), at(0));
     assert_eq!(case.pass(3), ["next"]);
 }
 
@@ -141,7 +162,8 @@ fn room_is_kept_for_one_job_that_finds_no_node_not_for_all_of_them() {
     let mut case = case(&[(0, &[]), (0, &[]), (0, &[]), (0, &[])]);
     held.iter().for_each(|key| case.wait(gang(key, 1, 4)));
     assert_eq!(case.pass(0), held);
-    case.desk.set_nodes(nodes(&[(0, &[("a", 4)]), (0, &[("b", 4)]), (0, &[("c", 4)]), (0, &[("d", 4)])]));
+    case.desk
+        .set_nodes(nodes(&[(0, &[("a", 4)]), (0, &[("b", 4)]), (0, &[("c", 4)]), (0, &[("d", 4)])]), at(0));
     ["five", "too"].iter().for_each(|key| case.wait(gang(key, 1, 5)));
     ["s", "t"].iter().for_each(|key| case.wait(gang(key, 1, 4)));
     assert_eq!(case.pass(1), ["s", "t"], "five of sixteen are kept, not ten");
@@ -149,6 +171,59 @@ fn room_is_kept_for_one_job_that_finds_no_node_not_for_all_of_them() {
         (case.why("five", 1).rule, case.why("too", 1).rule),
         (WaitRule::Scattered, WaitRule::Scattered)
     );
+}
+
+/// Four nodes with a job of four CPUs on each, of which the first takes so long at the most; and one that needs five.
+fn halves(first_takes: Option<Duration>) -> Case {
+    let mut case = case(&[(0, &[]), (0, &[]), (0, &[]), (0, &[])]);
+    case.wait(Spec { timeout: first_takes, ..gang("a", 1, 4) });
+    ["b", "c", "d"].iter().for_each(|key| case.wait(gang(key, 1, 4)));
+    assert_eq!(case.pass(0), ["a", "b", "c", "d"]);
+    case.desk
+        .set_nodes(nodes(&[(0, &[("a", 4)]), (0, &[("b", 4)]), (0, &[("c", 4)]), (0, &[("d", 4)])]), at(0));
+    case.wait(gang("five", 1, 5));
+    ["s", "t", "u"].iter().for_each(|key| case.wait(gang(key, 1, 4)));
+    assert_eq!(case.pass(0), ["s", "t"], "five of sixteen are kept");
+    case
+}
+
+#[test]
+fn room_is_kept_for_a_job_that_finds_no_node_for_a_bounded_time_and_longer_the_next_time() {
+    let mut case = halves(None);
+    assert_eq!(case.last.as_ref().unwrap().again, Some(at(3600)));
+    assert!(case.pass(3599).is_empty());
+    assert_eq!(case.pass(3600), ["u"], "nobody knows whether any node becomes free");
+    case.end("u", 3601);
+    assert_eq!(case.why("five", 3601).rule, WaitRule::Scattered);
+    case.wait(gang("v", 1, 4));
+    assert_eq!(case.pass(3 * 3600 - 1), ["v"]);
+    case.end("v", 3 * 3600);
+    case.wait(gang("w", 1, 4));
+    assert!(case.pass(3 * 3600).is_empty() && case.pass(7 * 3600 - 1).is_empty());
+    case.end("b", 7 * 3600 - 1);
+    case.end("t", 7 * 3600 - 1);
+    assert_eq!(case.pass(7 * 3600 - 1), ["five", "w"]);
+}
+
+#[test]
+fn who_ends_before_a_job_finds_a_node_starts_in_what_is_kept_for_it() {
+    let mut case = halves(Some(Duration::from_secs(600)));
+    case.end("s", 1);
+    case.end("u", 1);
+    let takes = |key, seconds| Spec { timeout: Some(Duration::from_secs(seconds)), ..gang(key, 1, 4) };
+    // With one of four the rest is what is kept: six.
+    case.wait(gang("rest", 1, 4));
+    assert_eq!(case.pass(1), ["rest"]);
+    let ours: [&[(&str, u64)]; 4] =
+        [&[("a", 4)], &[("b", 4), ("t", 4)], &[("c", 4), ("rest", 4)], &[("d", 4)]];
+    case.desk.set_nodes(nodes(&ours.map(|ours| (0, ours))), at(0));
+    case.wait(takes("long", 700));
+    assert!(case.pass(2).is_empty(), "the node of the first is free before that");
+    case.wait(takes("short", 500));
+    assert_eq!(case.pass(3), ["short"]);
+    case.end("short", 503);
+    case.end("a", 600);
+    assert_eq!(case.pass(600), ["five", "long"]);
 }
 
 #[test]
@@ -161,12 +236,13 @@ fn nobody_gives_way_to_a_job_that_finds_no_node_afterwards() {
     case.wait(grows);
     case.pass(0);
     assert_eq!(case.workers("grows"), 13, "with its first worker it has the rest");
-    case.desk.set_nodes(nodes(&[(0, &[("here", 1), ("grows", 7)]), (0, &[("there", 1), ("grows", 7)])]));
+    case.desk
+        .set_nodes(nodes(&[(0, &[("here", 1), ("grows", 7)]), (0, &[("there", 1), ("grows", 7)])]), at(0));
     case.wait(gang("whole", 1, 8));
     assert!(case.pass(1).is_empty() && case.victims().is_empty(), "{:?}", case.victims());
     // On a node that only it is on, it helps.
     case.end("here", 2);
-    case.desk.set_nodes(nodes(&[(0, &[("grows", 7)]), (0, &[("there", 1), ("grows", 7)])]));
+    case.desk.set_nodes(nodes(&[(0, &[("grows", 7)]), (0, &[("there", 1), ("grows", 7)])]), at(0));
     case.pass(2);
     assert!(!case.victims().is_empty());
 }

@@ -7,7 +7,7 @@ mod common;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use common::{at, group, project};
+use common::{Case, at, cards, group, job, project};
 use cubeloom_admission::{Ask, Desk, Elastic, JobId, NamedLimit, Settings, Spec, Victim};
 use cubeloom_domain::quota::{Amounts, QueueRecord, Quota, Resource};
 use proptest::prelude::*;
@@ -250,4 +250,25 @@ proptest! {
         started.extend(world.pass());
         prop_assert!(started.contains(&job), "{:?}", world.desk.explain(job, at(world.now)));
     }
+}
+
+/// Found by the property above: a group that holds its guarantee, and keeps as much again free for one of its projects.
+#[test]
+fn a_group_that_holds_more_with_what_it_keeps_than_it_is_guaranteed_gives_back() {
+    let kept = |count| Quota { lend: false, ..cards(count) };
+    let records = vec![
+        group("up", None, kept(5)),
+        project("a", Some("up"), Quota { borrow: false, ..kept(4) }),
+        project("b", Some("up"), kept(1)),
+        project("c", None, cards(4)),
+    ];
+    let mut case = Case::new(12, records);
+    case.wait(Spec { project: "b".into(), ..job("b", 5) });
+    case.wait(Spec { project: "c".into(), ..job("c", 3) });
+    assert_eq!(case.pass(0), ["b", "c"]);
+    case.wait(Spec { project: "c".into(), ..job("owed", 1) });
+    assert!(case.pass(1).is_empty());
+    assert_eq!(case.victims(), ["b"], "it holds five of one, and four are kept for its sibling");
+    case.end("b", 2);
+    assert_eq!(case.pass(2), ["owed"]);
 }

@@ -12,11 +12,12 @@ use cubeloom_domain::identity::Keeps;
 use cubeloom_domain::slurm::SlurmCalls;
 use cubeloom_domain::vault::Vault;
 use cubeloom_executor_kubernetes::{
-    Access, AccessError, CardMeter, CardsWorked, KubernetesConfig, KubernetesExecutor, Owners,
+    Access, AccessError, CardMeter, CardsWorked, KubernetesConfig, KubernetesExecutor, Owners, PodMeter,
+    PodsUsed,
 };
 use cubeloom_executor_slurm::{SlurmConfig, SlurmExecutor};
 use cubeloom_store::{Store, StoreError};
-use cubeloom_web::clusters::{cards_worked, open_kubeconfig};
+use cubeloom_web::clusters::{cards_worked, open_kubeconfig, pods_used};
 use cubeloom_web::secrets::Keyring;
 
 /// How often a Slurm cluster is asked about all jobs together.
@@ -67,9 +68,15 @@ impl Maker {
         access.check().map_err(fault)?;
         let local = Arc::clone(&self.local);
         let (store, keys, cluster) = (self.store.clone(), self.keys.clone(), name.to_owned());
+        let measures = (store, keys, cluster);
+        let of_pods = measures.clone();
         let cards: Arc<CardsWorked> = Arc::new(move |object, ran| {
-            let (store, keys, cluster) = (store.clone(), keys.clone(), cluster.clone());
+            let (store, keys, cluster) = measures.clone();
             Box::pin(async move { cards_worked(&store, &keys, &cluster, &object, ran).await })
+        });
+        let pods: Arc<PodsUsed> = Arc::new(move |object, ran| {
+            let (store, keys, cluster) = of_pods.clone();
+            Box::pin(async move { pods_used(&store, &keys, &cluster, &object, ran).await })
         });
         let config = KubernetesConfig {
             name: name.to_owned(),
@@ -81,6 +88,7 @@ impl Maker {
             owners: Owners(Arc::new(move |project| local.owner(project).ok().flatten())),
             vault: Some(Arc::clone(&self.vault)),
             cards: Some(CardMeter(cards)),
+            pods: Some(PodMeter(pods)),
             keep: Duration::from_secs(settings.keep),
             keeps: Some(Arc::clone(&self.keeps)),
             patience: Duration::from_secs(settings.patience),

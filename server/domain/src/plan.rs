@@ -335,6 +335,16 @@ impl PlannedTask {
         self.elastic.map_or(0, |_| workers.saturating_sub(others))
     }
 
+    /// How many of so many workers are of this role.
+    #[must_use]
+    pub fn workers_of(&self, role: &str, workers: u32) -> u32 {
+        match self.roles.iter().position(|one| one.name == role) {
+            Some(at) if at + 1 == self.roles.len() && self.elastic.is_some() => self.elastic_of(workers),
+            Some(at) => self.roles[at].replicas,
+            None => 0,
+        }
+    }
+
     /// The search that its instances are trials of.
     #[must_use]
     pub fn search(&self) -> Option<&PlannedSearch> {

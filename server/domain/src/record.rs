@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::JsonMap;
 use crate::accounting::Account;
 use crate::approval::Decision;
 use crate::clock::Timestamp;
@@ -24,6 +23,7 @@ use crate::schedule::Cause;
 use crate::sizing::{AttemptSizing, SizingHistory};
 use crate::state::{AttemptState, InstanceState, RunState};
 use crate::usage::UsageSummary;
+use crate::{Bytes, JsonMap};
 
 /// A run, without its plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -162,6 +162,12 @@ pub struct Stretch {
     pub workers: u32,
 }
 
+impl Stretch {
+    fn has(&self) -> (Amount, u64, u32) {
+        (self.amount, self.card_parts, self.workers)
+    }
+}
+
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
 fn is_none(parts: &u64) -> bool {
     *parts == 0
@@ -206,6 +212,26 @@ impl AttemptRecord {
             Some(first) => (first.amount, first.workers),
             None => (self.amount, self.workers),
         }
+    }
+
+    /// Workers were to get so much more memory each from a moment on, and never had it: it is counted no more, since whenever
+    /// then the attempt got or gave back workers, too. `of_role` says how many they are of so many workers of the attempt. What
+    /// is alike without it becomes one stretch; what it holds now is left as it is.
+    pub fn never_had(&mut self, more: Bytes, since: Timestamp, of_role: impl Fn(u32) -> u32) {
+        let mut stretches: Vec<Stretch> = Vec::with_capacity(self.earlier.len());
+        for mut stretch in std::mem::take(&mut self.earlier) {
+            if stretch.until > since {
+                let of_all = more.0.saturating_mul(of_role(stretch.workers).into());
+                stretch.amount.memory = Bytes(stretch.amount.memory.0.saturating_sub(of_all));
+            }
+            match stretches.last_mut() {
+                Some(last) if last.has() == stretch.has() => last.until = stretch.until,
+                _ => stretches.push(stretch),
+            }
+        }
+        let now = (self.amount, self.account.card_parts, self.workers);
+        stretches.pop_if(|last| last.has() == now);
+        self.earlier = stretches;
     }
 
     /// When it gave workers back last, if it did.

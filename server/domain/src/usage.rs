@@ -257,6 +257,21 @@ impl CardTime {
     }
 }
 
+/// What one pod of a job used, as somebody else measured it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PodUse {
+    /// The pod's name.
+    pub pod: String,
+    /// How often it was measured, at least fifteen seconds apart.
+    pub times: u32,
+    /// The mean of the cores at work.
+    pub cores: f64,
+    /// The most of them.
+    pub most_cores: f64,
+    /// The most memory, in bytes.
+    pub peak_memory: f64,
+}
+
 /// What the largest worker of a role used.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoleUsage {

@@ -151,8 +151,8 @@ impl Engine {
         let attach = |executor: &Arc<dyn Executor>| executor.attach(Arc::new(Reports(sender.clone())));
         let mut clusters = self.clusters.all();
         clusters.extend(self.runs.clone().map(|runs| (RUNS.to_owned(), runs)));
-        let runs = self.core.join(clusters, attach);
         let now = self.clock.now();
+        let runs = self.core.join(clusters, attach, now);
         for run in runs {
             self.core.forget(&run);
             self.take_run(&run, now).await;

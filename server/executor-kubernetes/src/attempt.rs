@@ -438,8 +438,10 @@ impl Attempt {
         let of_pods = self.cluster.look(&going.name);
         let (from, to) = judge::times(&of_pods);
         let ran = from.map(|from| (from, to.unwrap_or_else(|| self.cluster.clock.now())));
-        // Beside: neither is to hold up the end more than the other.
-        let (card_us, ()) = tokio::join!(self.cards_worked(ran, &of_pods), self.read_logs(going));
+        // Beside: none is to hold up the end more than the others.
+        let namespace = going.name.0.clone();
+        let (cards, pods) = (self.cards_worked(ran, &of_pods), self.take_over_use(ran, &namespace));
+        let (card_us, (), ()) = tokio::join!(cards, pods, self.read_logs(going));
         // What it said last is told before its end is.
         self.tell_progress(going);
         let (cluster, known) = (Arc::clone(&self.cluster), self.known.clone());

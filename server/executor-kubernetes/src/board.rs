@@ -21,6 +21,9 @@ const EVENTS: usize = 64;
 /// A job on a cluster: its namespace and name.
 pub type JobName = (String, String);
 
+/// What jobs take of each node.
+pub type ByNode = HashMap<String, BTreeMap<AttemptKey, Amount>>;
+
 /// Something that the cluster told of an object, and what tells it apart from others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Told {
@@ -130,20 +133,21 @@ impl Board {
         self.lock().get(job)?.seen.pods.get(uid).cloned()
     }
 
-    /// What the pods of jobs take, by node and job; of those whose objects tell their attempt.
-    pub fn by_node(&self) -> HashMap<String, BTreeMap<AttemptKey, Amount>> {
-        let mut taken: HashMap<String, BTreeMap<AttemptKey, Amount>> = HashMap::new();
-        for entry in self.lock().values() {
+    /// What the pods of jobs take, by node and job; of those whose objects tell their attempt. And which jobs these are.
+    pub fn by_node(&self) -> (ByNode, HashSet<JobName>) {
+        let (mut taken, mut jobs) = (ByNode::new(), HashSet::new());
+        for (job, entry) in self.lock().iter() {
             let Some(key) = entry.seen.roots.values().find_map(|root| root.view.key.clone()) else {
                 continue;
             };
+            jobs.insert(job.clone());
             for pod in entry.seen.live_pods() {
                 let Some(node) = &pod.node else { continue };
                 let sum = taken.entry(node.clone()).or_default().entry(key.clone()).or_default();
                 *sum = sum.plus(pod.takes);
             }
         }
-        taken
+        (taken, jobs)
     }
 
     /// The job of this name, and its namespace.

@@ -11,7 +11,7 @@ use cubeloom_domain::Timestamp;
 use cubeloom_domain::executor::BoxFuture;
 use cubeloom_domain::identity::Keeps;
 use cubeloom_domain::kubernetes::KubernetesFacts;
-use cubeloom_domain::usage::CardTime;
+use cubeloom_domain::usage::{CardTime, PodUse};
 use cubeloom_domain::vault::Vault;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -46,6 +46,19 @@ pub struct CardMeter(pub Arc<CardsWorked>);
 pub type CardsWorked =
     dyn Fn(String, (Timestamp, Timestamp)) -> BoxFuture<'static, Option<CardTime>> + Send + Sync;
 
+/// What somebody else measures of a job's pods: not every cluster has an API for it.
+#[derive(Clone)]
+pub struct PodMeter(pub Arc<PodsUsed>);
+
+/// What each pod of the job whose objects have a name used between two moments; none where nobody measured it.
+pub type PodsUsed = dyn Fn(String, (Timestamp, Timestamp)) -> BoxFuture<'static, Vec<PodUse>> + Send + Sync;
+
+impl fmt::Debug for PodMeter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("PodMeter")
+    }
+}
+
 impl fmt::Debug for CardMeter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("CardMeter")
@@ -74,6 +87,8 @@ pub struct KubernetesConfig {
     pub vault: Option<Arc<dyn Vault>>,
     /// Who measures cards, where somebody does.
     pub cards: Option<CardMeter>,
+    /// Who measures pods where the cluster itself does not, where somebody does.
+    pub pods: Option<PodMeter>,
     /// How long the objects of a job that has ended are kept, unless its project wants otherwise.
     pub keep: Duration,
     /// What projects want kept.

@@ -46,5 +46,5 @@ mod used;
 mod watch;
 
 pub use access::{Access, AccessError, contexts};
-pub use config::{CardMeter, CardsWorked, KubernetesConfig, Owners};
+pub use config::{CardMeter, CardsWorked, KubernetesConfig, Owners, PodMeter, PodsUsed};
 pub use executor::KubernetesExecutor;

@@ -1,15 +1,17 @@
 //! Who is on each node: the pods of jobs, as the board knows them, and all others, where the account may list and watch the
-//! pods of all namespaces. What a pod takes is what the scheduler counts: its requests, whatever it uses.
+//! pods of all namespaces. The pods of a job that this board does not know are others, too: another server has it, or had it.
+//! What a pod takes is what the scheduler counts: its requests, whatever it uses.
 //!
 //! <https://kubernetes.io/docs/concepts/workloads/pods/sidecar-containers/#resource-sharing-within-containers>
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use cubeloom_domain::executor::{NodeFacts, Taken};
 use cubeloom_domain::kubernetes::labels;
 use cubeloom_domain::resources::Amount;
-use cubeloom_domain::{Bytes, Cpu};
+use cubeloom_domain::{Bytes, Cpu, Timestamp};
 use futures::{StreamExt, pin_mut};
 use k8s_openapi::api::core::v1::{Container, Pod, PodStatus, ResourceRequirements};
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
@@ -18,20 +20,30 @@ use kube::runtime::watcher::{self, Event, watcher};
 use kube::{Api, ResourceExt};
 use tokio::time::interval;
 
+use crate::board::JobName;
 use crate::cluster::Cluster;
 use crate::facts::ASK;
-use crate::pods::is_refused_for_good;
+use crate::pods::{is_refused_for_good, moment};
 use crate::quantity::number;
 use crate::survey::{OF_OTHERS, may_all};
 use crate::watch::{heard, patience};
 
-/// Pods that are no workers of jobs and take something of a node.
+/// Pods that take something of a node.
 const FIELDS: &str = "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed";
 
-/// Where a pod is, and what it takes there.
-type OnNode = (String, Amount);
+/// How long a job's pods may be there before the job is: the one watch is not always before the other.
+const UNKNOWN: Duration = Duration::from_secs(60);
 
-/// The pods of others, by uid; `None` while nobody knows them.
+/// A pod on its node.
+struct OnNode {
+    node: String,
+    takes: Amount,
+    /// The job that its labels name.
+    job: Option<JobName>,
+    created: Timestamp,
+}
+
+/// All pods, by uid; `None` while nobody knows them.
 #[derive(Default)]
 pub struct Others(Mutex<Option<HashMap<String, OnNode>>>);
 
@@ -54,13 +66,17 @@ impl Others {
         }
     }
 
-    /// What they take of each node.
-    fn by_node(&self) -> Option<HashMap<String, Amount>> {
+    /// What those take of each node that are of none of these jobs.
+    fn by_node(&self, jobs: &HashSet<JobName>, now: Timestamp) -> Option<HashMap<String, Amount>> {
         let known = self.lock();
         let mut sums: HashMap<String, Amount> = HashMap::new();
-        for (node, amount) in known.as_ref()?.values() {
-            let sum = sums.entry(node.clone()).or_default();
-            *sum = sum.plus(*amount);
+        let is_others = |pod: &&OnNode| {
+            let is_unknown = |job| !jobs.contains(job) && now.since(pod.created) >= UNKNOWN;
+            pod.job.as_ref().is_none_or(is_unknown)
+        };
+        for pod in known.as_ref()?.values().filter(is_others) {
+            let sum = sums.entry(pod.node.clone()).or_default();
+            *sum = sum.plus(pod.takes);
         }
         Some(sums)
     }
@@ -68,10 +84,12 @@ impl Others {
 
 fn on_node(pod: &Pod) -> Option<(String, OnNode)> {
     let node = pod.spec.as_ref()?.node_name.clone()?;
-    Some((pod.uid()?, (node, requests(pod))))
+    let job = pod.labels().get(labels::JOB).map(|job| (pod.namespace().unwrap_or_default(), job.clone()));
+    let created = moment(pod.metadata.creation_timestamp.as_ref());
+    Some((pod.uid()?, OnNode { node, takes: requests(pod), job, created }))
 }
 
-/// Keeps the pods of others for as long as the server runs. Without the right to see them nothing is known of them.
+/// Keeps the pods of all for as long as the server runs. Without the right to see them nothing is known of them.
 pub async fn keep(cluster: Arc<Cluster>) {
     let mut ask = interval(ASK);
     loop {
@@ -86,8 +104,7 @@ pub async fn keep(cluster: Arc<Cluster>) {
 /// Follows them until that is forbidden.
 async fn follow(cluster: &Cluster) {
     let api: Api<Pod> = Api::all(cluster.client().await);
-    let others = watcher::Config::default().labels(&format!("!{}", labels::JOB)).fields(FIELDS);
-    let stream = watcher(api, others).backoff(patience());
+    let stream = watcher(api, watcher::Config::default().fields(FIELDS)).backoff(patience());
     pin_mut!(stream);
     let mut listed = HashMap::new();
     while let Some(event) = stream.next().await {
@@ -111,7 +128,8 @@ fn is_forbidden(event: &Result<Event<Pod>, watcher::Error>) -> bool {
 
 /// Notes at each node who is on it now. True when that is something else than what was noted.
 pub fn note(cluster: &Cluster, nodes: &mut [NodeFacts]) -> bool {
-    let (mut ours, others) = (cluster.board.by_node(), cluster.others.by_node());
+    let (mut ours, jobs) = cluster.board.by_node();
+    let others = cluster.others.by_node(&jobs, cluster.clock.now());
     let mut changed = false;
     for node in nodes {
         let of_node = |others: &HashMap<String, Amount>| {
@@ -288,6 +306,23 @@ mod tests {
         let ours = &nodes[1].taken.as_ref().unwrap().ours;
         assert_eq!(ours[&key.parse().unwrap()].cpu, Cpu(3000));
         assert!(!note(&cluster, &mut nodes), "nothing has changed");
+
+        // The watch of all pods has the workers of jobs, too. Those of a job that is not on the board are of others, once it is
+        // no more a question of which watch is first.
+        let of_another = |name: &str, created: &str| {
+            let mut pod = pod(name, "b", "5", json!({labels::JOB: "cl-y"}));
+            pod.metadata.creation_timestamp = serde_json::from_value(json!(created)).unwrap();
+            pod
+        };
+        cluster.others.hear(Event::Apply(worker.clone()), &mut listed);
+        let new = of_another("new", "1969-12-31T23:59:01Z");
+        cluster.others.hear(Event::Apply(new), &mut listed);
+        assert!(!note(&cluster, &mut nodes), "one is counted already, nobody knows whose the other is");
+        let old = of_another("old", "1969-12-31T23:59:00Z");
+        cluster.others.hear(Event::Apply(old.clone()), &mut listed);
+        assert!(note(&cluster, &mut nodes));
+        assert_eq!(others(&nodes[1]), 5000);
+        [old, worker].into_iter().for_each(|gone| cluster.others.hear(Event::Delete(gone), &mut listed));
 
         cluster.others.hear(Event::Delete(pod("db", "a", "2", json!({}))), &mut listed);
         cluster.board.only_pods("team", &Default::default());

@@ -82,6 +82,7 @@ pub fn config(folder: &Path, access: Access) -> KubernetesConfig {
         owners: Default::default(),
         vault: None,
         cards: None,
+        pods: None,
         keep: Duration::ZERO,
         keeps: None,
         patience: Duration::ZERO,

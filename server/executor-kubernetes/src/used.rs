@@ -1,5 +1,5 @@
 //! What the workers of jobs use, as the cluster's own metrics API tells it (metrics-server): looked at while they run, put
-//! together when their job has ended. Where there is no such API nothing is measured.
+//! together when their job has ended. Where there is no such API, what somebody else measured is taken then.
 //!
 //! <https://kubernetes.io/docs/tasks/debug/debug-cluster/resource-metrics-pipeline/>
 
@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use cubeloom_domain::kubernetes::labels;
-use cubeloom_domain::usage::{RoleUsage, UsageSummary};
+use cubeloom_domain::usage::{PodUse, RoleUsage, UsageSummary};
 use cubeloom_domain::{Bytes, Cpu};
 use cubeloom_workers::ends::End;
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
@@ -74,6 +74,20 @@ impl Meter {
         known.peak = known.peak.max(known.memory);
     }
 
+    /// Takes in what somebody else measured of a pod, of which nothing is known here.
+    pub fn take_over(&self, namespace: &str, used: PodUse) {
+        let measured = Measured {
+            last: String::new(),
+            cores: used.cores * f64::from(used.times),
+            times: used.times,
+            most_cores: used.most_cores,
+            peak: used.peak_memory,
+            memory: used.peak_memory,
+        };
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.entry((namespace.to_owned(), used.pod)).or_insert(measured);
+    }
+
     /// The memory of a pod, as it was measured last.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is not below 0")]
     pub fn memory(&self, namespace: &str, pod: &str) -> Option<Bytes> {
@@ -127,6 +141,11 @@ impl Measured {
     }
 }
 
+/// Whether the cluster measures its pods itself.
+pub fn is_measured(cluster: &Cluster) -> bool {
+    cluster.facts().kubernetes.is_some_and(|facts| facts.kinds.contains_key(KIND))
+}
+
 /// Looks at what pods use for as long as the server runs.
 pub async fn keep(cluster: Arc<Cluster>) {
     let kind = GroupVersionKind::gvk("metrics.k8s.io", "v1beta1", "PodMetrics");
@@ -135,7 +154,7 @@ pub async fn keep(cluster: Arc<Cluster>) {
     let mut look = interval(LOOK);
     loop {
         look.tick().await;
-        if !cluster.facts().kubernetes.is_some_and(|facts| facts.kinds.contains_key(KIND)) {
+        if !is_measured(&cluster) {
             continue;
         }
         for namespace in cluster.board.namespaces() {

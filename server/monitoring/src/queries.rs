@@ -293,6 +293,16 @@ pub(crate) const CARDS_MEMORY: &str = concat!(
     "))"
 );
 
+/// What some pods used in the `$step` before each moment: cores on average, and at the most bytes, as the sum of the peaks of a pod's
+/// containers. A counter that has begun within it counts from its first value.
+pub(crate) const PODS_USED: [(&str, Unit); 2] = [
+    (r#"sum by (pod) (rate(container_cpu_usage_seconds_total{container!="",$pods}[5m]))"#, Unit::Cores),
+    (
+        r#"sum by (pod) (max_over_time(container_memory_working_set_bytes{container!="",$pods}[$step]))"#,
+        Unit::Bytes,
+    ),
+];
+
 /// What is asked of some pods over time, in the unit of the measure.
 pub(crate) fn of_workers(measure: Measure) -> &'static str {
     match measure {
@@ -390,6 +400,8 @@ mod tests {
         texts.extend(PODS.iter().map(|query| query.text));
         texts.extend([NODE_IO_WAIT, CARDS_MEMORY]);
         texts.extend(Measure::ALL.map(of_workers));
+        let pods_used = PODS_USED.map(|(text, _)| text.replace("$step", "15s"));
+        texts.extend(pods_used.iter().map(String::as_str));
         texts.extend(CardMeasure::ALL.map(|measure| over_time(measure).0));
         let some = About { card: None, cards: &["GPU-1", "GPU-2"], ..about };
         assert!(some.fill(USAGE).contains("deviceuuid=~\"GPU-1|GPU-2\","));

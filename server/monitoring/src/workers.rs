@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::monitoring::{CardHistory, CardMeasure};
-use cubeloom_domain::usage::{CardTime, Measure, Point, WorkerLines};
+use cubeloom_domain::usage::{CardTime, Measure, PodUse, Point, WorkerLines};
 use futures::{StreamExt, stream};
 
 use crate::answer::Series;
 use crate::look::AT_ONCE;
 use crate::prometheus::{Prometheus, SourceError, Stretch};
-use crate::queries::{About, CARDS_MEMORY, CARDS_WORK, Unit, of_workers, unit_of};
+use crate::queries::{About, CARDS_MEMORY, CARDS_WORK, PODS_USED, Unit, of_workers, unit_of};
 
 /// So many values of a line are asked for; exporters have none more often than every 15 seconds.
 const POINTS: f64 = 500.0;
@@ -58,6 +58,50 @@ pub async fn cards_worked(
     let pods = [format!("{object}(-.+)?")];
     let about = About { cluster: source.matchers(), pods: &pods, ..About::default() };
     Ok(card_time(&source.range(&about.fill(CARDS_WORK), over).await?, over.step))
+}
+
+/// What each pod of a job used between two moments, as far as both its cores and its memory were told. A pod that was there for too
+/// short a time to be told of is absent.
+///
+/// # Errors
+/// Prometheus does not answer, or refuses.
+pub async fn pods_used(
+    source: &Prometheus,
+    object: &str,
+    from: Timestamp,
+    to: Timestamp,
+) -> Result<Vec<PodUse>, SourceError> {
+    let over = stretch(from, to);
+    let pods = [format!("{object}(-.+)?")];
+    let about = About { cluster: source.matchers(), pods: &pods, ..About::default() };
+    let step = format!("{}s", over.step);
+    let ask = |(text, unit): (&'static str, Unit)| {
+        let text = about.fill(text).replace("$step", &step);
+        async move { Ok::<_, SourceError>(values_by_pod(&source.range(&text, over).await?, unit)) }
+    };
+    let [cores, memory] = PODS_USED;
+    let (cores, mut memory) = futures::future::try_join(ask(cores), ask(memory)).await?;
+    let both = cores.into_iter().filter_map(|(pod, cores)| Some((memory.remove(&pod)?, pod, cores)));
+    let used = both.map(|(memory, pod, cores)| PodUse {
+        pod,
+        times: u32::try_from(cores.len()).unwrap_or(u32::MAX),
+        cores: cores.iter().sum::<f64>() / cores.len() as f64,
+        most_cores: cores.into_iter().fold(0.0, f64::max),
+        peak_memory: memory.into_iter().fold(0.0, f64::max),
+    });
+    Ok(used.collect())
+}
+
+/// What is told of each pod, where it can be true; of none nothing.
+fn values_by_pod(series: &[Series], unit: Unit) -> BTreeMap<String, Vec<f64>> {
+    let mut told: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    for one in series {
+        let Some(pod) = one.labels.get("pod") else { continue };
+        let values = one.points.iter().map(|(_, value)| *value).filter(|value| unit.has(*value));
+        told.entry(pod.clone()).or_default().extend(values);
+    }
+    told.retain(|_, values| !values.is_empty());
+    told
 }
 
 /// The sum over all pods and moments. Exporters that name the pod by either label tell of the same cards: of each moment of a pod

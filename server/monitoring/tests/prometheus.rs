@@ -5,7 +5,9 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::monitoring::{CardMeasure, CardReading, MonitoringSettings, Reading};
-use cubeloom_monitoring::{PATIENCE, Prometheus, SourceError, cards_worked, exporters, history, look, usage};
+use cubeloom_monitoring::{
+    PATIENCE, Prometheus, SourceError, cards_worked, exporters, history, look, pods_used, usage,
+};
 use cubeloom_testkit::prometheus::Prometheus as Server;
 use cubeloom_testkit::recording::{Card, Recording};
 
@@ -296,4 +298,36 @@ async fn for_how_long_the_cards_of_a_job_worked_is_added_up() {
     let twice = worked("cl-twice-0123456789").await.unwrap();
     assert!(near(twice.worked_us, 600.0), "two exporters tell of one card: {twice:?}");
     assert_eq!(worked("cl-other-0123456789").await, None, "nobody told of it");
+}
+
+#[tokio::test]
+async fn what_the_pods_of_a_job_used_is_told_of_those_of_which_both_are_known() {
+    const MIB: f64 = (1 << 20) as f64;
+    let stage = Stage::of(|recording| {
+        let mut tell = |pod: &str, cores: Option<f64>, peak: Option<f64>| {
+            for container in ["main", ""] {
+                let labels = [("namespace", "team"), ("pod", pod), ("container", container)];
+                recording
+                    .series("container_cpu_usage_seconds_total", &labels, |at| cores.map(|cores| at * cores));
+                // A minute of more, twenty minutes before the end.
+                let is_peak = |at: f64| (HOUR - 1200.0..HOUR - 1140.0).contains(&at);
+                recording.series("container_memory_working_set_bytes", &labels, |at| {
+                    peak.map(|peak| if is_peak(at) { peak } else { 64.0 * MIB })
+                });
+            }
+        };
+        tell("cl-train-0123456789-worker-0", Some(1.5), Some(512.0 * MIB));
+        tell("cl-train-0123456789-worker-1", Some(0.5), None);
+        tell("cl-train-0123456789-worker-2", None, Some(64.0 * MIB));
+        tell("cl-trainer-0123456789-worker-0", Some(64.0), Some(64.0 * MIB));
+    });
+    let used = async |object: &str| {
+        pods_used(&stage.source, object, stage.at(-1800.0), stage.at(0.0)).await.unwrap()
+    };
+    let told = used("cl-train-0123456789").await;
+    let [one] = &told[..] else { panic!("{told:?}") };
+    assert_eq!((one.pod.as_str(), one.peak_memory), ("cl-train-0123456789-worker-0", 512.0 * MIB));
+    assert!((one.cores - 1.5).abs() < 0.02 && (one.most_cores - 1.5).abs() < 0.1, "{one:?}");
+    assert!((118..=122).contains(&one.times), "every fifteen seconds: {one:?}");
+    assert!(used("cl-other-0123456789").await.is_empty());
 }

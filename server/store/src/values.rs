@@ -9,6 +9,10 @@ use sqlx::{Any, Arguments, Decode, Encode, Row, Type};
 
 use crate::error::StoreError;
 
+/// The most of anything that is counted, where one number stands for more than is possible: sums of a thousand of it, and programs
+/// that read JSON, can hold it.
+pub(crate) const COUNTED: i64 = (1 << 53) - 1;
+
 /// The values of a statement, in order.
 pub(crate) struct Values {
     what: &'static str,
@@ -42,12 +46,14 @@ impl Values {
         if value.contains('\0') { self.add(value.replace('\0', "\u{fffd}")) } else { self.add(value) }
     }
 
-    /// A number, up to 2^63 - 1.
+    /// A number, up to 2^63 - 1. What is above that is no true amount of anything, as a counter that ran below 0: the most that
+    /// is [`COUNTED`] is stored instead, and told. Refused it would be tried again for ever, and nothing else be stored.
     pub(crate) fn int(&mut self, value: impl TryInto<i64>) -> Result<&mut Self, StoreError> {
-        match value.try_into() {
-            Ok(value) => self.add::<i64>(value),
-            Err(_) => Err(self.refused("a number is above 2^63 - 1")),
-        }
+        let stored = value.try_into().unwrap_or_else(|_| {
+            tracing::error!(what = self.what, "a number is above 2^63 - 1: 2^53 - 1 is stored");
+            COUNTED
+        });
+        self.add::<i64>(stored)
     }
 
     /// A flag.

@@ -57,6 +57,7 @@ pub fn config(folder: &Path) -> KubernetesConfig {
         owners: Owners::default(),
         vault: None,
         cards: None,
+        pods: None,
         keeps: None,
         keep: Duration::from_secs(600),
         patience: Duration::from_secs(20),

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
 use cubeloom_admission::simulate::{Scenario, simulate};
-use cubeloom_admission::{Ask, Desk, JobId, Random, Settings, Spec};
+use cubeloom_admission::{Ask, Desk, JobId, NodeRoom, Random, Settings, Spec};
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::quota::{Amounts, Pool, Queue, QueueRecord, Quota, Resource};
 
@@ -16,12 +16,27 @@ use super::figures::{Figure, median};
 const QUEUES: u64 = 1_000;
 const JOBS: u64 = 50_000;
 const CARDS: u64 = 8_192;
+const NODES: u64 = 1_000;
 /// What the cases follow from.
 const SEED: u64 = 1;
 
+/// How many cards a node has, where the desk knows the nodes.
+const CARDS_OF_A_NODE: u64 = 8;
+
 /// 1,000 queues with 50,000 waiting jobs.
 pub async fn queue(_: Setting) -> anyhow::Result<Vec<Figure>> {
-    let mut desk = desk();
+    Ok(measure(desk(CARDS)))
+}
+
+/// The same where the cluster tells what is on each of its 1,000 nodes.
+pub async fn nodes(_: Setting) -> anyhow::Result<Vec<Figure>> {
+    let mut desk = desk(NODES * CARDS_OF_A_NODE);
+    let node = NodeRoom { has: share(CARDS_OF_A_NODE), ..NodeRoom::default() };
+    desk.set_nodes(vec![node; NODES as usize], Timestamp(0));
+    Ok(measure(desk))
+}
+
+fn measure(mut desk: Desk) -> Vec<Figure> {
     let mut now = Timestamp(0).plus(Duration::from_secs(3600));
     let (mut held, begin): (Vec<JobId>, _) = (Vec::new(), Instant::now());
     // As an executor takes them: 128 at a time.
@@ -44,11 +59,11 @@ pub async fn queue(_: Setting) -> anyhow::Result<Vec<Figure>> {
         desk.remove(ended, now);
         held.extend(desk.pass(now, 128).starts.iter().map(|start| start.job));
     });
-    Ok(vec![
+    vec![
         Figure::new("admissions", rate, "/s").goal("at least 1000"),
         Figure::new("a pass in which nothing changed", quiet, "ms").goal("at most 100"),
         Figure::new("a job ends, and the pass after it", one_ends, "ms"),
-    ])
+    ]
 }
 
 /// The median of so many, in milliseconds.
@@ -63,9 +78,14 @@ fn passes(count: usize, mut one: impl FnMut()) -> f64 {
     median(&times)
 }
 
-fn desk() -> Desk {
+/// What so many cards are there with.
+fn share(cards: u64) -> Ask {
+    Ask::of(cards * 16_000, cards << 37, 0, cards)
+}
+
+fn desk(cards: u64) -> Desk {
     let mut desk = Desk::new("bench", Settings::default());
-    desk.set_room(Ask::of(CARDS * 16_000, CARDS << 37, 0, CARDS), BTreeMap::new());
+    desk.set_room(share(cards), BTreeMap::new());
     let record = |queue: Queue, parent: Option<String>, guarantee: u64| {
         let guarantee = Amounts::from_iter([(Resource::Gpus, guarantee)]);
         let pool = Pool { cluster: "bench".into(), node_group: None };
@@ -77,7 +97,9 @@ fn desk() -> Desk {
     desk.set_queues(&Arc::new(groups.chain((0..QUEUES).map(project)).collect()));
     let mut random = Random::new(SEED);
     for at in 0..JOBS {
-        let gpus = 1 << random.below(7);
+        let gpus = 1_u64 << random.below(7);
+        let (workers, each) = (gpus.div_ceil(CARDS_OF_A_NODE), gpus.min(CARDS_OF_A_NODE));
+        let worker = |cards: u64| Ask::of(cards * 8_000, cards << 36, 1, cards);
         let spec = Spec {
             key: at.to_string(),
             name: "train".into(),
@@ -85,7 +107,8 @@ fn desk() -> Desk {
             person: format!("u{}", random.below(5)),
             run: at.into(),
             priority: i32::from(random.below(10) == 0),
-            fixed: Ask::of(gpus * 8_000, gpus << 36, 1, gpus),
+            fixed: Ask { pods: workers, ..worker(gpus) },
+            gang: vec![(worker(each), workers as u32)],
             timeout: (random.below(2) == 0).then_some(Duration::from_secs(600 + random.below(36_000))),
             ..Spec::default()
         };

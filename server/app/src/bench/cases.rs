@@ -59,6 +59,12 @@ pub const CASES: &[Case] = &[
         run: |setting| Box::pin(admission::queue(setting)),
     },
     Case {
+        name: "nodes",
+        about: "the same, where the desk knows who is on each of 1,000 nodes with 8 cards",
+        once: false,
+        run: |setting| Box::pin(admission::nodes(setting)),
+    },
+    Case {
         name: "month",
         about: "a simulated month of 10,000 jobs, gangs of 1 to 64 cards, with failures (seed 1)",
         once: true,

@@ -3,6 +3,8 @@
 //! What they get is written first, with the amounts that are counted from then on, and given then: a server that dies in between
 //! takes the job up with what is written.
 
+use std::sync::Arc;
+
 use cubeloom_admission::Scaler;
 use cubeloom_domain::executor::{NearlyFull, NotGiven, Submission, largest};
 use cubeloom_domain::pipeline::SizingMode;
@@ -21,20 +23,30 @@ use crate::decide::grow;
 /// Of an attempt whose memory ran out before the workers of a role were given what was decided: they had what they had before,
 /// and nothing else is learned from it. `role` is that of the worker whose memory ran out; the others did what they did with
 /// what they had.
-pub(super) fn take_back(record: &mut AttemptRecord, role: &str) {
-    let AttemptRecord { sizing, earlier, amount, usage, .. } = record;
-    let Some(sizing) = sizing.as_mut() else { return };
+pub(super) fn take_back(record: &mut AttemptRecord, planned: &PlannedTask, role: &str) {
+    let Some(sizing) = record.sizing.as_mut() else { return };
     // The kernel's peak is of all workers: of a role alone it is known where there is no other.
-    let peak = usage.kernel_peak_memory.filter(|_| sizing.roles.len() == 1);
+    let peak = record.usage.kernel_peak_memory.filter(|_| sizing.roles.len() == 1);
+    let mut taken = Vec::new();
     for sized in sizing.roles.iter_mut().filter(|sized| sized.role == role) {
         if grow::was_given(sized, peak) {
             continue;
         }
         let (Some(grown), Some(before)) = (sized.grown, sized.before) else { continue };
+        taken.push((grown.at, Bytes(sized.gets.memory.0.saturating_sub(before.memory.0))));
         sized.gets = before;
         sized.grown = (grown.times > 1).then(|| Grown { times: grown.times - 1, ..grown });
-        if let Some(stretch) = earlier.pop_if(|stretch| stretch.until == grown.at) {
-            *amount = stretch.amount;
+    }
+    let of_role = |workers| planned.workers_of(role, workers);
+    for (since, more) in taken {
+        match record.earlier.pop_if(|stretch| stretch.until == since) {
+            Some(stretch) => record.amount = stretch.amount,
+            // It got or gave back workers since.
+            None => {
+                let of_all = more.0.saturating_mul(of_role(record.workers).into());
+                record.amount.memory = Bytes(record.amount.memory.0.saturating_sub(of_all));
+                record.never_had(more, since, of_role);
+            }
         }
     }
 }
@@ -71,19 +83,23 @@ impl Core {
 
     /// The workers of a role keep what they had: not all of them could be given more.
     pub(super) fn not_given(&mut self, at: At, not: &NotGiven, now: Timestamp) {
-        let live = |core: &Self| core.runs[at.slot].as_ref()?.live(at).map(|live| live.record.clone());
-        let Some(before) = live(self) else { return };
-        let grown = before.sizing.as_deref().and_then(|sizing| sizing.of(&not.role)?.grown);
+        let sized = |core: &Self| {
+            let record = &core.runs[at.slot].as_ref()?.live(at)?.record;
+            record.sizing.as_deref()?.of(&not.role).cloned()
+        };
+        let Some(grown) = sized(self).and_then(|before| before.grown) else { return };
         let take_back = |sizing: &mut AttemptSizing| sizing.not_given(&not.role, not.memory, now, &not.why);
         if self.with_memory(at, now, take_back).is_none() {
             return;
         }
-        let Some(live) = self.instance_mut(at).and_then(|instance| instance.live.as_mut()) else { return };
+        let Some(has) = sized(self).map(|now| now.gets.memory) else { return };
+        let Some(run) = self.runs[at.slot].as_mut() else { return };
+        let plan = Arc::clone(&run.plan);
+        let Some(live) = run.instance_mut(at).and_then(|instance| instance.live.as_mut()) else { return };
         // Nor was it theirs between the decision and now.
-        let earlier = &mut live.record.earlier;
-        if before.earlier.last().is_some_and(|last| Some(last.until) == grown.map(|grown| grown.at)) {
-            earlier.truncate(before.earlier.len() - 1);
-        }
+        let more = Bytes(not.memory.0.saturating_sub(has.0));
+        let of_role = |workers| plan.task(at.task).workers_of(&not.role, workers);
+        live.record.never_had(more, grown.at, of_role);
         let (key, role, why) = (&live.record.key, &not.role, &not.why);
         tracing::warn!(%key, role, memory = %not.memory, why, "the cluster does not give workers more memory");
     }

@@ -201,13 +201,14 @@ impl Core {
         &mut self,
         clusters: Vec<(String, Arc<dyn Executor>)>,
         attach: impl Fn(&Arc<dyn Executor>),
+        now: Timestamp,
     ) -> Vec<RunId> {
         self.memo.forget();
         let (mut new, mut fresh) = (BTreeSet::new(), Vec::new());
         self.places.retain(|name, place| !place.is_idle() || clusters.iter().any(|(known, _)| known == name));
         for (name, executor) in clusters {
             match self.places.get_mut(&name) {
-                Some(place) if Arc::ptr_eq(&place.executor, &executor) => place.look(),
+                Some(place) if Arc::ptr_eq(&place.executor, &executor) => place.look(now),
                 known => {
                     attach(&executor);
                     // Before the tree was read nobody has a quota, which is not true.
@@ -217,7 +218,7 @@ impl Core {
                     match known {
                         Some(place) => place.executor = executor,
                         None => {
-                            let place = Place::new(&name, executor, self.settings.clone(), &self.queues);
+                            let place = Place::new(&name, executor, self.settings.clone(), &self.queues, now);
                             self.places.insert(name.clone(), place);
                             fresh.push(name.clone());
                         }

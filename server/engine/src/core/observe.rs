@@ -136,7 +136,7 @@ impl Core {
         if let Outcome::Failed(Failure { kind: FailureKind::OutOfMemory, worker: Some(worker), .. }) =
             &outcome
         {
-            grow::take_back(&mut record, &worker.role);
+            grow::take_back(&mut record, planned, &worker.role);
         }
         if let Ok(state) = record.state.clone().end(ended.ended_at, outcome.clone()) {
             record.state = state;

@@ -48,6 +48,7 @@ impl Place {
         executor: Arc<dyn Executor>,
         settings: Settings,
         queues: &Arc<Vec<QueueRecord>>,
+        now: Timestamp,
     ) -> Self {
         let mut place = Self {
             executor,
@@ -65,16 +66,16 @@ impl Place {
             again: None,
         };
         place.desk.set_queues(queues);
-        place.look();
+        place.look(now);
         place
     }
 
     /// Asks what the cluster has now. What waits is looked at again, too: its age may have made it more urgent.
-    pub fn look(&mut self) {
+    pub fn look(&mut self, now: Timestamp) {
         let facts = self.executor.facts();
         let (whole, groups) = rooms(&facts);
         self.desk.set_room(whole, groups);
-        self.desk.set_nodes(node_rooms(&facts.nodes));
+        self.desk.set_nodes(node_rooms(&facts.nodes), now);
         self.scaling = Scaler::of(self.executor.as_ref(), &facts);
         self.aside = facts.kubernetes.map_or(0, |facts| facts.aside_nodes.len());
         self.nodes = facts.nodes;

@@ -128,6 +128,37 @@ on_both! {
         server.assert_clean().await;
     }
 
+    async fn what_was_never_given_is_not_billed_either_where_workers_have_gone_meanwhile(server: Server) {
+        let mut server = server;
+        let elastic = pipeline("p").task("a", |task| {
+            task.template("elastic").argument("min", 1).argument("max", 3).resources("1", "1Gi")
+        });
+        let elastic = elastic.with(|pipeline| pipeline.sizing = Some(SizingMode::Auto));
+        let (run, key) = begin(&mut server, &elastic).await;
+        server.until(|| async { (attempt(&server, &run).await.workers == 3).then_some(()) }).await;
+        let before = attempt(&server, &run).await;
+        server.clock.advance(Duration::from_secs(1));
+        let role = &before.sizing.as_ref().unwrap().roles.last().unwrap().role;
+        server.fake.fill(&key, role, Bytes(GIB));
+        server.until(|| async { (server.fake.memory(&key) > Bytes(GIB)).then_some(()) }).await;
+        let asked = server.fake.memory(&key);
+        server.clock.advance(Duration::from_secs(1));
+        server.fake.leave(&key, 2);
+        server.until(|| async { (attempt(&server, &run).await.workers == 2).then_some(()) }).await;
+        let with_two = attempt(&server, &run).await;
+        assert_eq!(with_two.earlier.last().unwrap().amount.memory, Bytes(3 * asked.0), "as if they had it");
+        server.clock.advance(Duration::from_secs(1));
+        server.fake.refuse_memory(&key, role, asked, Bytes(GIB));
+        let kept = server.until(|| async {
+            Some(attempt(&server, &run).await).filter(|record| record.amount.memory == Bytes(2 * GIB))
+        }).await;
+        let held: Vec<_> = kept.earlier.iter().map(|was| (was.workers, was.amount.memory)).collect();
+        assert_eq!(held.last(), Some(&(3, Bytes(3 * GIB))));
+        assert_eq!(held.len(), before.earlier.len() + 1, "{held:?}");
+        assert_eq!(kept.earlier.last().unwrap().until, with_two.earlier.last().unwrap().until);
+        finish(&server, &run, &key).await;
+    }
+
     async fn nothing_grows_beyond_what_is_free_and_what_is_free_later_is_given(server: Server) {
         let mut server = server;
         server.fake.script("b", [Behaviour::Hold]);

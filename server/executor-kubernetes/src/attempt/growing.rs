@@ -38,6 +38,10 @@ pub(super) struct Growing {
     memory: BTreeMap<String, Bytes>,
     /// Pods for which it was asked, by uid: for how much, and since when.
     asked: HashMap<String, (Bytes, Instant)>,
+    /// Pods for which the API server does not take the request for now, by uid, since when.
+    put_off: HashMap<String, Instant>,
+    /// Pods whose objects are to say again what they have.
+    back: Vec<PodView>,
     /// Roles that the API server does not let have more, and why.
     denied: BTreeMap<String, String>,
     /// What workers had when any was last seen at work, by uid.
@@ -97,10 +101,31 @@ impl Growing {
         why.into_iter().filter_map(|(role, why)| self.give_up(seen, role, why)).collect()
     }
 
+    /// The API server has not taken the request: it is tried again, for as long as a node might take.
+    fn put_off(&mut self, pod: &PodView, why: &str, now: Instant) {
+        let since = *self.put_off.entry(pod.uid.clone()).or_insert(now);
+        if now.duration_since(since) >= PATIENCE {
+            self.denied.insert(pod.worker.role.clone(), format!("{}: {why}", pod.worker));
+        }
+    }
+
+    /// Pods whose objects are to say again what they have, as they are now: of those that are still there, and whose role was
+    /// not decided anew to get more.
+    fn over_what_they_have(&mut self, seen: &Seen) -> Vec<PodView> {
+        let back = std::mem::take(&mut self.back);
+        let waits = |pod: &&PodView| back.iter().any(|one| one.uid == pod.uid);
+        let is_decided = |pod: &PodView| self.memory.contains_key(&pod.worker.role);
+        let over = |pod: &&PodView| pod.memory > Bytes(0) && pod.limit > pod.memory && !is_decided(pod);
+        seen.live_pods().filter(waits).filter(over).cloned().collect()
+    }
+
     fn give_up(&mut self, seen: &Seen, role: String, why: String) -> Option<(NotGiven, Vec<PodView>)> {
         let memory = self.memory.remove(&role)?;
         let of_role: Vec<PodView> = seen.live_pods().filter(|pod| pod.worker.role == role).cloned().collect();
-        of_role.iter().for_each(|pod| _ = self.asked.remove(&pod.uid));
+        for pod in &of_role {
+            self.asked.remove(&pod.uid);
+            self.put_off.remove(&pod.uid);
+        }
         let over = |pod: &PodView| pod.memory > Bytes(0) && pod.limit > pod.memory;
         Some((NotGiven { role, memory, why }, of_role.into_iter().filter(over).collect()))
     }
@@ -148,6 +173,10 @@ impl Growing {
     }
 }
 
+fn is_for_now(refused: &Refused) -> bool {
+    matches!(refused, Refused::ForNow(_) | Refused::Busy(_) | Refused::Credentials(_))
+}
+
 fn is_at_work(pod: &PodView) -> bool {
     pod.deleted.is_none() && matches!(pod.state, PodState::Running { .. })
 }
@@ -175,27 +204,36 @@ impl Attempt {
     /// Gives its workers the memory that they are to have. What the cluster refuses for now is tried again; what a node does not
     /// give is told.
     pub(super) async fn give_memory(&self, going: &mut Going) {
-        if !self.known.job.grows && going.growing.memory.is_empty() {
+        let growing = &going.growing;
+        if !self.known.job.grows && growing.memory.is_empty() && growing.back.is_empty() {
             return;
         }
         let seen = self.cluster.look(&going.name);
         going.growing.note(&seen);
         for (pod, memory) in going.growing.due(&seen) {
-            match self.resize_pod(&going.name.0, &pod, memory).await {
-                Err(Refused::ForNow(_) | Refused::Busy(_) | Refused::Credentials(_)) => continue,
-                Err(refused @ Refused::ForGood(_)) => {
-                    let why = format!("{}: {}", pod.worker, refused.message());
-                    going.growing.denied.insert(pod.worker.role.clone(), why);
-                }
-                _ => {}
+            let answer = self.resize_pod(&going.name.0, &pod, memory).await;
+            if let Err(refused) = &answer
+                && is_for_now(refused)
+            {
+                going.growing.put_off(&pod, refused.message(), Instant::now());
+                continue;
             }
+            if let Err(refused @ Refused::ForGood(_)) = answer {
+                let why = format!("{}: {}", pod.worker, refused.message());
+                going.growing.denied.insert(pod.worker.role.clone(), why);
+            }
+            going.growing.put_off.remove(&pod.uid);
             going.growing.asked.insert(pod.uid, (memory, Instant::now()));
         }
         for (not, pods) in going.growing.refused(&seen, Instant::now()) {
             self.cluster.report(&self.known.job.key, Event::NotGiven(not));
-            // So that it is not given when nobody counts it any more. Kubernetes 1.33 does not let an object say less again.
-            for pod in pods {
-                let _ = self.resize_pod(&going.name.0, &pod, pod.memory).await;
+            going.growing.back.extend(pods);
+        }
+        // So that it is not given when nobody counts it any more. Kubernetes 1.33 does not let an object say less again.
+        for pod in going.growing.over_what_they_have(&seen) {
+            match self.resize_pod(&going.name.0, &pod, pod.memory).await {
+                Err(refused) if is_for_now(&refused) => going.growing.back.push(pod),
+                _ => {}
             }
         }
     }
@@ -320,6 +358,9 @@ mod tests {
         let back: Vec<_> = refused[0].1.iter().map(|pod| (pod.worker.index, pod.memory)).collect();
         assert_eq!(back, [(1, Bytes(GIB))], "who has it keeps it");
         assert!(growing.refused(&seen, now + PATIENCE).is_empty() && growing.due(&seen).is_empty());
+        growing.back = refused[0].1.clone();
+        let back: Vec<_> = growing.over_what_they_have(&seen).iter().map(|pod| pod.worker.index).collect();
+        assert_eq!((back, growing.back.len()), (vec![1], 0));
         assert!(growing.never_given().is_empty(), "it was told");
         // Asked for by the engine another time, it is asked for again.
         growing.want(&job(3 * GIB));
@@ -348,6 +389,15 @@ mod tests {
         assert!(later.refused(&seen, now).is_empty() && later.due(&seen).is_empty());
         assert_eq!(later.refused(&seen, now + PATIENCE).len(), 1);
         // What the API server does not let is told in its words.
+        let mut late = Growing::default();
+        late.want(&job(2 * GIB));
+        let (pod, _) = late.due(&three()).remove(0);
+        late.put_off(&pod, "too many requests", now);
+        late.put_off(&pod, "too many requests", now + PATIENCE / 2);
+        assert!(late.refused(&three(), now + PATIENCE / 2).is_empty(), "it is tried again");
+        late.put_off(&pod, "too many requests", now + PATIENCE);
+        assert_eq!(late.refused(&three(), now + PATIENCE)[0].0.why, "worker-0: too many requests");
+        assert!(late.due(&three()).is_empty() && late.put_off.is_empty());
         let mut denied = Growing::default();
         denied.want(&job(2 * GIB));
         denied.denied.insert("worker".into(), "worker-0: exceeded quota".into());

@@ -1,4 +1,5 @@
-//! For how long an attempt's cards worked: somebody else measures that, as dcgm-exporter tells Prometheus.
+//! What somebody else measures of an attempt's pods, as exporters tell Prometheus: for how long its cards worked, and where the
+//! cluster has no API for it what its pods used.
 
 use std::time::Duration;
 
@@ -8,8 +9,9 @@ use tokio::time::timeout;
 use super::Attempt;
 use crate::board::Seen;
 use crate::pods::PodState;
+use crate::used;
 
-/// How long the end of a job with cards waits at the most for what was measured of them: a Prometheus that is well answers in less,
+/// How long the end of a job waits at the most for what was measured: a Prometheus that is well answers in less,
 /// and workers that are to come are worth more than a figure.
 const MEASURED: Duration = Duration::from_secs(1);
 
@@ -30,6 +32,18 @@ impl Attempt {
         let ran_us = u64::try_from(ran.sum::<Duration>().as_micros()).unwrap_or(u64::MAX);
         time.of_whole(ran_us, with_cards().count() as u64)
     }
+
+    /// Takes in what its pods used while it `ran`, as far as that is told soon, where the cluster does not measure it itself.
+    pub(super) async fn take_over_use(&self, ran: Option<(Timestamp, Timestamp)>, namespace: &str) {
+        let Some((meter, ran)) = self.cluster.config.pods.as_ref().zip(ran) else { return };
+        if used::is_measured(&self.cluster) {
+            return;
+        }
+        let asked = (meter.0)(self.known.job.key.object_name(), ran);
+        for used in timeout(MEASURED, asked).await.unwrap_or_default() {
+            self.cluster.meter.take_over(namespace, used);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -38,8 +52,10 @@ mod tests {
     use std::sync::Arc;
 
     use cubeloom_domain::executor::Facts;
+    use cubeloom_domain::kubernetes::KubernetesFacts;
     use cubeloom_domain::resources::GpuRequest;
-    use cubeloom_domain::usage::CardTime;
+    use cubeloom_domain::usage::{CardTime, PodUse};
+    use cubeloom_domain::{Bytes, Cpu};
     use cubeloom_workers::ends::End;
     use tokio::sync::mpsc::unbounded_channel;
 
@@ -47,7 +63,7 @@ mod tests {
     use super::*;
     use crate::access::Access;
     use crate::cluster::Cluster;
-    use crate::config::CardMeter;
+    use crate::config::{CardMeter, PodMeter};
     use crate::objects::Names;
     use crate::pods::PodView;
     use crate::testing::{Still, config, elastic_job, pod, seen_with};
@@ -97,6 +113,43 @@ mod tests {
         );
         assert_eq!(attempt(None, Some(meter)).cards_worked(ran, &whole).await, None, "it has no cards");
         assert_eq!(attempt(Some(1), None).cards_worked(ran, &whole).await, None, "nobody measures");
+    }
+
+    #[tokio::test]
+    async fn what_pods_used_is_asked_for_where_the_cluster_does_not_measure_it() {
+        let meter = PodMeter(Arc::new(|object, _| {
+            let pod = |index: u32, times: u32| PodUse {
+                pod: format!("worker-{index}"),
+                times,
+                cores: 0.5,
+                most_cores: 2.0,
+                peak_memory: 1e9,
+            };
+            assert!(object.starts_with("cl-"));
+            Box::pin(std::future::ready(vec![pod(0, 8), pod(1, 1)]))
+        }));
+        let ended = |index| {
+            let (started_at, ended_at) = (Some(Timestamp(0)), Timestamp(60_000_000));
+            pod("worker", index, PodState::Ended { end: End::Exit { code: 0 }, started_at, ended_at })
+        };
+        let seen = seen_with([0, 1, 2].map(ended));
+        let ran = Some((Timestamp(0), Timestamp(60_000_000)));
+        let used = |attempt: &Attempt| attempt.cluster.meter.summary("a", &seen, |_| None);
+        let mut one = attempt(None, None);
+        one.take_over_use(ran, "a").await;
+        assert_eq!(used(&one), Default::default(), "nobody measures");
+        Arc::get_mut(&mut one.cluster).unwrap().config.pods = Some(meter);
+        one.take_over_use(None, "a").await;
+        assert_eq!(used(&one), Default::default(), "it never ran");
+        one.take_over_use(ran, "a").await;
+        let (sum, roles) = used(&one);
+        assert_eq!((sum.cpu_us, sum.peak_memory), (2 * 30_000_000, Bytes(1_000_000_000)));
+        assert_eq!((roles.len(), roles[0].cpu_high), (1, Cpu(2000)), "of the one that was measured often");
+        let kinds = [(used::KIND.to_owned(), Default::default())].into();
+        let facts = KubernetesFacts { kinds, ..KubernetesFacts::default() };
+        one.cluster.facts.write().unwrap().kubernetes = Some(facts);
+        one.take_over_use(ran, "a").await;
+        assert_eq!(used(&one), Default::default(), "the cluster measures it itself");
     }
 
     #[tokio::test]

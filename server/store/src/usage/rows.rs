@@ -5,7 +5,7 @@ use sqlx::any::AnyRow;
 
 use crate::error::StoreError;
 use crate::upsert::{Row, Upsert};
-use crate::values::{Columns, Values};
+use crate::values::{COUNTED, Columns, Values};
 
 const COLUMNS: &[&str] = &[
     "day",
@@ -53,9 +53,14 @@ impl Row for DayRow {
         let (line, of) = (&self.line, &self.figures);
         values.int(line.day.0)?.text(&line.project)?.text(&line.user)?.text(&line.pipeline)?;
         values.text(&line.template)?.text(&line.cluster)?.text(&line.node_group)?;
-        values.int(of.cpu)?.int(of.memory)?.int(of.gpu)?.int(of.used_cpu)?.int(of.used_memory)?;
-        values.int(of.used_gpu)?.int(of.measured_gpu)?.int(of.attempts)?.int(of.failed)?;
-        values.int(of.cost.cpu.0)?.int(of.cost.memory.0)?.int(of.cost.gpu.0)?;
+        let used = [of.used_cpu, of.used_memory, of.used_gpu, of.measured_gpu];
+        let cost = [of.cost.cpu.0, of.cost.memory.0, of.cost.gpu.0];
+        let all =
+            [of.cpu, of.memory, of.gpu].into_iter().chain(used).chain([of.attempts, of.failed]).chain(cost);
+        // They are added up, and a sum that no column holds is refused however often it is tried.
+        for figure in all {
+            values.int(figure.min(COUNTED))?;
+        }
         Ok(())
     }
 }

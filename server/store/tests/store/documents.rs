@@ -73,7 +73,7 @@ async fn pipelines_are_kept_by_version(fixture: Fixture) {
     assert_eq!(store.pipeline("shop", "ctr", 4).await.unwrap(), None);
 }
 
-fn entry(project: &str, key: &str, task: &str, at: i64) -> CacheEntry {
+pub fn entry(project: &str, key: &str, task: &str, at: i64) -> CacheEntry {
     CacheEntry {
         key: key.into(),
         parts: json!({ "template": "command@1.0.0", "args": at }),

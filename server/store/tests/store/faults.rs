@@ -20,7 +20,7 @@ async fn refusal(url: &str) -> StoreError {
 }
 
 /// A statement from outside, as of another program.
-async fn outside(url: &str, sql: &'static str) -> AnyConnection {
+pub async fn outside(url: &str, sql: &'static str) -> AnyConnection {
     let mut connection = AnyConnection::connect(url).await.unwrap();
     sqlx::raw_sql(sql).execute(&mut connection).await.unwrap();
     connection

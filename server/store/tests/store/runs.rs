@@ -7,10 +7,13 @@ use cubeloom_domain::hang::Known;
 use cubeloom_domain::record::{AttemptRecord, Changes, ExpansionRecord, RunRecord};
 use cubeloom_domain::resources::Amount;
 use cubeloom_domain::state::RunState;
+use cubeloom_domain::usage::UsageSummary;
 use cubeloom_domain::{Bytes, Cpu, TaskIx, Timestamp, failpoint};
-use cubeloom_store::{RunFilter, Store, StoreError};
+use cubeloom_store::{RunFilter, Store};
 use serde_json::json;
 
+use crate::documents::entry;
+use crate::faults::outside;
 use crate::records::{attempt, changes, ended, instance, plan, run, run_id};
 use crate::support::{Fixture, lease, leased_run, on_both};
 
@@ -19,6 +22,7 @@ on_both!(
     of_equal_keys_the_last_counts,
     an_expansion_can_be_forgotten,
     a_commit_that_fails_halfway_leaves_nothing,
+    what_no_column_holds_is_stored_and_keeps_nothing_else_back,
     a_run_is_created_once,
     runs_are_listed_newest_first,
     a_run_is_found_by_its_beginning_or_end,
@@ -81,15 +85,35 @@ async fn a_commit_that_fails_halfway_leaves_nothing(fixture: Fixture) {
     let store = &fixture.store;
     leased_run(store, 1, 2, "a").await;
     let good: Vec<_> = (0..300).map(|n| attempt(&run_id(1), 0, n, 1)).collect();
-    let amount = Amount { cpu: Cpu(1), memory: Bytes(u64::MAX), gpus: 0 };
-    let bad = AttemptRecord { amount, ..attempt(&run_id(1), 1, 0, 1) };
-    let refused = store.commit(&lease("a"), &changes([good.clone(), vec![bad]].concat())).await.unwrap_err();
-    assert!(matches!(refused, StoreError::Unstorable { what: "attempts", .. }), "{refused}");
+    // Results for the cache are written after the attempts.
+    outside(&fixture.url, "ALTER TABLE cache RENAME TO away").await;
+    let bad = Changes { cache: vec![entry("shop", "k", "pull", 1)], ..changes(good.clone()) };
+    store.commit(&lease("a"), &bad).await.unwrap_err();
+    outside(&fixture.url, "ALTER TABLE away RENAME TO cache").await;
     let loaded = store.load(&run_id(1)).await.unwrap().unwrap();
     assert!(loaded.instances.is_empty() && loaded.attempts.is_empty());
 
     store.commit(&lease("a"), &changes(good.clone())).await.unwrap();
     assert_eq!(store.attempts(&run_id(1)).await.unwrap(), good);
+}
+
+async fn what_no_column_holds_is_stored_and_keeps_nothing_else_back(fixture: Fixture) {
+    let store = &fixture.store;
+    leased_run(store, 1, 2, "a").await;
+    let amount = Amount { cpu: Cpu(1), memory: Bytes(u64::MAX), gpus: 0 };
+    let wrong = |n| {
+        let one = ended(&AttemptRecord { amount, ..attempt(&run_id(1), 0, n, 1) });
+        AttemptRecord { usage: UsageSummary { cpu_us: u64::MAX, ..one.usage }, ..one }
+    };
+    // Usage of all of them is added up.
+    for from in [0, 40, 80] {
+        let all: Vec<_> = (from..from + 40).map(wrong).chain([attempt(&run_id(1), 1, from, 1)]).collect();
+        store.commit(&lease("a"), &changes(all)).await.unwrap();
+    }
+    let stored = store.attempts(&run_id(1)).await.unwrap();
+    assert_eq!(stored.len(), 123);
+    let most = (1 << 53) - 1;
+    assert_eq!((stored[0].amount.memory, stored[0].usage.cpu_us), (Bytes(most), most));
 }
 
 async fn a_run_is_created_once(fixture: Fixture) {

@@ -6,7 +6,7 @@ use cubeloom_domain::Timestamp;
 use cubeloom_domain::belongings::Owner;
 use cubeloom_domain::clusters::{AccessKind, ClusterRecord};
 use cubeloom_domain::executor::Executor;
-use cubeloom_domain::usage::CardTime;
+use cubeloom_domain::usage::{CardTime, PodUse};
 use cubeloom_monitoring::{Prometheus, exporters};
 use cubeloom_store::Store;
 
@@ -69,6 +69,23 @@ pub async fn cards_worked(
             None
         }
     }
+}
+
+/// What the pods of a job of a cluster, whose objects have this name, used between two moments, as the cluster's Prometheus tells;
+/// nothing where nobody does.
+pub async fn pods_used(
+    store: &Store,
+    keys: &Keyring,
+    cluster: &str,
+    object: &str,
+    (from, to): (Timestamp, Timestamp),
+) -> Vec<PodUse> {
+    let Ok(Some(record)) = store.cluster(cluster).await else { return Vec::new() };
+    let Ok(Some(source)) = prometheus(keys, &record) else { return Vec::new() };
+    cubeloom_monitoring::pods_used(&source, object, from, to).await.unwrap_or_else(|error| {
+        tracing::warn!(cluster, object, %error, "what a job's pods used is not known");
+        Vec::new()
+    })
 }
 
 /// The Prometheus of a cluster; `None` where none is named.

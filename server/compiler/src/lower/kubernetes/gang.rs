@@ -34,6 +34,10 @@ pub fn explain(frame: &Frame<'_>, notes: &mut Notes) {
         (None, None) => return,
     };
     notes.decide(sentence);
+    if frame.job.elastic.is_some() && kueue(frame).is_some() {
+        let keeps = "Kueue lets in whole jobs: it keeps the workers that it starts with, and gives them back together";
+        notes.decide(keeps);
+    }
 }
 
 /// Whether the first worker starts the others.

@@ -140,6 +140,12 @@ fn an_elastic_jobs_pods_are_told_the_same_whatever_its_size() {
     }
     let kueue = format!("{operator}, kueue: {{queue: q}}");
     assert_eq!(of(&kueue, 2)["kind"], "PyTorchJob", "Kueue lets in whole jobs, which give nothing back");
+    let says_so = |facts: &str| {
+        let (facts, kubernetes) = cluster(&format!("kubernetes: {{{facts}}}"));
+        let lowered = lower(&try_job(task, &facts).unwrap(), &kubernetes).unwrap();
+        lowered.decisions.iter().any(|decision| decision.contains("keeps the workers that it starts with"))
+    };
+    assert!(says_so(&kueue) && !says_so(operator));
 }
 
 #[test]
