@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::waiting::WaitRule;
 
-use crate::amounts::Vector;
+use crate::amounts::{GPUS, TYPES, Vector, typed};
 use crate::desk::{Desk, JobId};
 use crate::fits::Block;
 use crate::head::{Head, Scope};
@@ -391,12 +391,20 @@ impl<'d> Passing<'d> {
         let guarantee = &self.desk.tree.quota(node, known.pool).guarantee;
         let mut named =
             self.desk.kinds.indices().filter(|kind| guarantee[*kind] > 0 && amount[*kind] > 0).peekable();
-        named.peek().is_some() && named.all(|kind| self.is_within(known, amount[kind], node, kind))
+        named.peek().is_some() && named.all(|kind| self.is_within(known, amount, node, kind))
     }
 
     /// Whether a queue above a job holds no more than it is guaranteed also with an amount for the job; what it must keep free for
-    /// others below it counts as held.
-    pub(crate) fn is_within(&self, known: &Known, amount: u64, node: u32, kind: usize) -> bool {
+    /// others below it counts as held. Cards of types that are guaranteed are guaranteed as cards of any type, too.
+    pub(crate) fn is_within(&self, known: &Known, amount: &Vector, node: u32, kind: usize) -> bool {
+        let guarantee = &self.desk.tree.quota(node, known.pool).guarantee;
+        let is_typed = kind == GPUS && typed(|kind| amount[kind].min(guarantee[kind])) >= amount[GPUS];
+        let mut types = TYPES.filter(|kind| amount[*kind] > 0);
+        self.keeps_within(known, amount[kind], node, kind)
+            || is_typed && types.all(|kind| self.keeps_within(known, amount[kind], node, kind))
+    }
+
+    fn keeps_within(&self, known: &Known, amount: u64, node: u32, kind: usize) -> bool {
         let tree = &self.desk.tree;
         let below = tree.path(known.leaf).take_while(|one| *one != node).last();
         let kept = self.future.kept_below(tree.at(node, known.pool), kind);

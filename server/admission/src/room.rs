@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 
 use cubeloom_domain::waiting::WaitRule;
 
-use crate::amounts::{NOTHING, plus};
+use crate::amounts::{GPUS, NOTHING, plus, typed};
 use crate::behind::Ahead;
 use crate::desk::JobId;
 use crate::fits::Block;
@@ -230,14 +230,19 @@ impl Passing<'_> {
 
     /// Whether a queue holds more of a resource than it is guaranteed.
     fn is_over(&self, node: u32, pool: u32, kind: usize) -> bool {
-        let at = self.desk.tree.at(node, pool);
-        self.future.held[at][kind] > self.desk.tree.quota(node, pool).guarantee[kind]
+        let held = &self.future.held[self.desk.tree.at(node, pool)];
+        let guarantee = &self.desk.tree.quota(node, pool).guarantee;
+        let own = match kind {
+            GPUS => guarantee[kind].max(typed(|kind| held[kind].min(guarantee[kind]))),
+            _ => guarantee[kind],
+        };
+        held[kind] > own
     }
 
     /// The queues, from the job's up, that have not what they are guaranteed also with the job.
     fn owed(&self, known: &Known, kind: usize) -> Vec<u32> {
-        let least = known.least()[kind];
-        self.desk.tree.path(known.leaf).filter(|node| self.is_within(known, least, *node, kind)).collect()
+        let least = known.least();
+        self.desk.tree.path(known.leaf).filter(|node| self.is_within(known, &least, *node, kind)).collect()
     }
 
     /// Whether, below the group that both have in common, the waiting one's side has less than it is guaranteed and the
