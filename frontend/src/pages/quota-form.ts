@@ -66,11 +66,15 @@ export function fields(quotas: Quotas, queue: Queue, pool: string): HTMLElement[
   const weight = input(String(quota.weight), "number");
   weight.min = "1";
   weight.max = "1000";
+  const priority = input(quota.max_priority === undefined || quota.max_priority === null ? "" : String(quota.max_priority), "number");
+  priority.min = "-1000";
+  priority.max = "1000";
   return [
     field("parent", t("quotas.parent"), select(parents(quotas, queue), queue.parent ?? "")),
     h("fieldset", { class: "field plain" }, h("legend", {}, t("quotas.amounts")), grid, h("p", { class: "field-help" }, t("quotas.amounts-help"))),
     typeField(grid, row),
     field("weight", t("quotas.weight"), weight, t("quotas.weight-help")),
+    field("max_priority", t("quotas.max-priority"), priority, t("quotas.max-priority-help")),
     check("borrow", t("quotas.borrow"), quota.borrow ?? true, t("quotas.borrow-help")),
     check("lend", t("quotas.lend"), quota.lend ?? true, t("quotas.lend-help")),
   ];
@@ -108,6 +112,8 @@ function typeField(grid: HTMLElement, row: (resource: string) => void): HTMLElem
 export function told(form: HTMLFormElement, queue: Queue, pool: string): { parent: string | null; quotas: Queue["quotas"] } {
   const data = new FormData(form);
   const quota: Quota = { guarantee: {}, limit: {}, per_person: {}, weight: Number(said(data, "weight")) || 0, borrow: data.has("borrow"), lend: data.has("lend") };
+  const priority = said(data, "max_priority");
+  if (priority) quota.max_priority = Number(priority);
   for (const control of all<HTMLInputElement>("[data-resource]", form)) {
     const { part, resource } = control.dataset;
     if (!control.value.trim() || !resource) continue;
@@ -121,5 +127,5 @@ export function told(form: HTMLFormElement, queue: Queue, pool: string): { paren
 
 function isNothing(quota: Quota): boolean {
   const amounts = [quota.guarantee, quota.limit, quota.per_person].some((one) => Object.keys(one ?? {}).length > 0);
-  return !amounts && quota.weight === NOTHING.weight && quota.borrow === true && quota.lend === true;
+  return !amounts && quota.max_priority === undefined && quota.weight === NOTHING.weight && quota.borrow === true && quota.lend === true;
 }

@@ -43,6 +43,14 @@ impl Ask {
     }
 }
 
+/// The types of cards.
+pub(crate) const TYPES: std::ops::Range<usize> = RUNS + 1..KINDS;
+
+/// How many of the cards of any type are, as far as the amounts go, of types: those that `of` says of each.
+pub(crate) fn typed(of: impl Fn(usize) -> u64) -> u64 {
+    TYPES.map(of).fold(0, u64::saturating_add)
+}
+
 pub(crate) fn plus(left: &Vector, right: &Vector) -> Vector {
     std::array::from_fn(|at| left[at].saturating_add(right[at]))
 }

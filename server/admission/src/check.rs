@@ -55,6 +55,32 @@ impl Desk {
                 }
             }
         }
+        self.check_persons().and_then(|()| self.check_named())
+    }
+
+    /// Nobody's jobs hold more than one person's may.
+    fn check_persons(&self) -> Result<(), String> {
+        for ((leaf, pool, person), held) in self.ledger.persons() {
+            let cap = &self.tree.quota(leaf, pool).per_person;
+            if let Some(kind) = self.kinds.indices().find(|kind| held[*kind] > cap[*kind]) {
+                let (queue, kind) = (self.tree.queues[leaf as usize].name(), self.kinds.resource(kind));
+                return Err(format!("person {person} of {queue} holds more {kind} than one may"));
+            }
+        }
+        Ok(())
+    }
+
+    /// No named limit is held by more than may, and within no minute more were started with it.
+    fn check_named(&self) -> Result<(), String> {
+        for (named, held) in self.named.iter().zip(&self.ledger.named) {
+            let name = &named.limit.name;
+            if named.limit.at_once.is_some_and(|most| *held > most) {
+                return Err(format!("{held} jobs hold {name}"));
+            }
+            if named.is_beyond_a_minute() {
+                return Err(format!("more were started with {name} within a minute than may be"));
+            }
+        }
         Ok(())
     }
 }

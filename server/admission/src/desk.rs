@@ -7,13 +7,14 @@ use std::sync::Arc;
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::quota::QueueRecord;
 
-use crate::amounts::{Ask, KINDS, Kinds, NOTHING, Vector};
+use crate::amounts::{Ask, Kinds, NOTHING, Vector};
 use crate::elsewhere::Elsewhere;
 use crate::job::{Entry, Held, Known, Spec, State, TakenUp};
 use crate::ledger::Ledger;
 use crate::named::{Named, NamedLimit};
 use crate::nodes::Nodes;
 use crate::order::Lane;
+use crate::past::Past;
 use crate::settings::Settings;
 use crate::tree::Tree;
 
@@ -48,9 +49,7 @@ pub struct Desk {
     pub(crate) held: BTreeSet<JobId>,
     pub(crate) waiting: usize,
     pub(crate) ledger: Ledger,
-    /// By node and pool: the average of what was held, each moment weighing half of one a half-life later.
-    past: Vec<[f64; KINDS]>,
-    past_at: Timestamp,
+    pub(crate) past: Past,
     /// Jobs for which others were told to go, the first first.
     pub(crate) claims: Vec<JobId>,
     /// Jobs that wait and have been the first without room, since when.
@@ -88,8 +87,7 @@ impl Desk {
             held: BTreeSet::new(),
             waiting: 0,
             ledger: Ledger::default(),
-            past: Vec::new(),
-            past_at: Timestamp::default(),
+            past: Past::default(),
             claims: Vec::new(),
             firsts: HashMap::new(),
             scattered: HashMap::new(),
@@ -159,7 +157,6 @@ impl Desk {
         }
         self.count_nodes();
         let pools: Vec<Option<String>> = self.pools.iter().map(|pool| pool.node_group.clone()).collect();
-        // What was held lately is kept by name; a queue of which nothing was said before begins with nothing.
         let (old, past) = (std::mem::take(&mut self.tree), std::mem::take(&mut self.past));
         self.tree = Tree::new(&self.records, &self.cluster, &pools, &self.kinds);
         let entries = std::mem::take(&mut self.jobs);
@@ -167,15 +164,7 @@ impl Desk {
             .into_iter()
             .map(|entry| entry.map(|entry| Entry { known: self.know(entry.known.spec.clone()), ..entry }))
             .collect();
-        self.past = vec![[0.0; KINDS]; self.tree.len() * self.tree.pools()];
-        for (node, queue) in self.tree.queues.iter().enumerate() {
-            let known = old.queues.iter().position(|known| known == queue);
-            let Some(known) = known.filter(|_| old.pools() == self.tree.pools()) else { continue };
-            for pool in 0..self.tree.pools() {
-                let from = known * old.pools() + pool;
-                self.past[node * self.tree.pools() + pool] = past.get(from).copied().unwrap_or([0.0; KINDS]);
-            }
-        }
+        self.past = past.moved(&old, &self.tree, pools);
         let has_own = |node: u32, pool: u32| {
             let quota = self.tree.quota(node, pool);
             !quota.lends && quota.guarantee != NOTHING
@@ -206,7 +195,7 @@ impl Desk {
         let fixed = self.kinds.vector(&spec.fixed);
         let each = spec.elastic.as_ref().map_or(NOTHING, |elastic| self.kinds.vector(&elastic.each));
         self.ledger.reach(&self.tree);
-        self.past.resize(self.tree.len() * self.tree.pools(), [0.0; KINDS]);
+        self.past.reach(&self.tree);
         let gang = spec.gang.iter().map(|(each, count)| (self.kinds.vector(each), *count)).collect();
         Arc::new(Known { leaf, pool, person, named, fixed, gang, each, spec })
     }
@@ -428,33 +417,6 @@ impl Desk {
         if let Some(Entry { state: State::Held(held), .. }) = self.entry_mut(job) {
             held.gives_to = Some(by);
         }
-    }
-
-    /// Brings the average of what was held up to the present; before what is held changes.
-    pub(crate) fn remember(&mut self, now: Timestamp) {
-        let passed = now.since(self.past_at);
-        // Less than a minute changes next to nothing, and there are thousands of ends in one.
-        if passed.as_secs() < 60 {
-            return;
-        }
-        let fades = self.fades(now);
-        for (past, held) in self.past.iter_mut().zip(&self.ledger.held) {
-            for (past, held) in past.iter_mut().zip(held) {
-                *past = *past * fades + *held as f64 * (1.0 - fades);
-            }
-        }
-        self.past_at = now;
-    }
-
-    fn fades(&self, now: Timestamp) -> f64 {
-        let half_lives =
-            now.since(self.past_at).as_secs_f64() / self.settings.half_life.as_secs_f64().max(1.0);
-        0.5_f64.powf(half_lives)
-    }
-
-    /// The average of what a queue held as it was when it was last brought up to the present, and what of it is left.
-    pub(crate) fn past(&self, at: usize, now: Timestamp) -> (&[f64; KINDS], f64) {
-        (&self.past[at], if now.since(self.past_at).as_secs() < 60 { 1.0 } else { self.fades(now) })
     }
 
     pub(crate) fn entry(&self, job: JobId) -> Option<&Entry> {

@@ -155,21 +155,22 @@ impl Desk {
     }
 
     /// The same for one more worker of a job that is there.
-    pub(crate) fn take_worker(&self, ledger: &mut Ledger, job: &Known) -> bool {
-        if self
-            .bound_block(ledger, job, &job.each)
-            .or_else(|| self.pool_block(ledger, job, &job.each))
-            .is_some()
+    pub(crate) fn take_worker(&self, ledger: &mut Ledger, job: &Known) -> Result<(), Block> {
+        let each = &job.each;
+        if let Some(block) =
+            self.bound_block(ledger, job, each).or_else(|| self.pool_block(ledger, job, each))
         {
-            return false;
+            return Err(block);
         }
         let before = self.keeps_anything.then(|| self.kept_beyond(ledger, job));
-        ledger.grow(&self.tree, job, &job.each);
-        let fits = before.is_none_or(|before| self.keeps_block(ledger, job, &job.each, &before).is_none());
-        if !fits {
-            ledger.shrink(&self.tree, job, &job.each);
+        ledger.grow(&self.tree, job, each);
+        match before.and_then(|before| self.keeps_block(ledger, job, each, &before)) {
+            Some(block) => {
+                ledger.shrink(&self.tree, job, each);
+                Err(block)
+            }
+            None => Ok(()),
         }
-        fits
     }
 
     /// How many of `most` workers a job that has started might have beyond what it holds, by what there is at all and by what

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::amounts::{NOTHING, RUNS, Vector, minus, plus};
+use crate::amounts::{GPUS, NOTHING, RUNS, Vector, minus, plus, typed};
 use crate::job::Known;
 use crate::tree::Tree;
 
@@ -64,7 +64,9 @@ impl Ledger {
             let quota = tree.quota(node, pool);
             let mut keeps = self.below[at];
             if !quota.lends {
-                let unused = minus(&quota.guarantee, &self.held[at]);
+                let mut unused = minus(&quota.guarantee, &self.held[at]);
+                // A card of a type is one of all cards, too.
+                unused[GPUS] = unused[GPUS].max(typed(|kind| unused[kind]));
                 keeps = std::array::from_fn(|kind| keeps[kind].max(unused[kind]));
             }
             let before = std::mem::replace(&mut self.keeps[at], keeps);
@@ -164,6 +166,11 @@ impl Ledger {
     /// What a person's jobs hold in a project.
     pub(crate) fn of_person(&self, job: &Known) -> Vector {
         self.persons.get(&(job.leaf, job.pool, job.person)).copied().unwrap_or(NOTHING)
+    }
+
+    /// What people's jobs hold, by project, pool and person.
+    pub(crate) fn persons(&self) -> impl Iterator<Item = ((u32, u32, u32), &Vector)> {
+        self.persons.iter().map(|(key, held)| (*key, held))
     }
 
     /// What is kept free for a node.

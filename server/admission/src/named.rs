@@ -47,6 +47,13 @@ impl Named {
         u32::try_from(self.starts.len() - before).unwrap_or(u32::MAX)
     }
 
+    /// Whether more were started within some minute, of those that are remembered, than may be.
+    pub(crate) fn is_beyond_a_minute(&self) -> bool {
+        let Some(most) = self.limit.a_minute else { return false };
+        let later = self.starts.iter().skip(most as usize);
+        self.starts.iter().zip(later).any(|(first, beyond)| beyond.since(*first) < MINUTE)
+    }
+
     /// When the next may be started, if only the minute is in the way.
     pub(crate) fn opens_at(&self, now: Timestamp) -> Option<Timestamp> {
         let limit = self.limit.a_minute? as usize;

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::waiting::WaitRule;
 
+use crate::amounts::{GPUS, TYPES, Vector, typed};
 use crate::desk::{Desk, JobId};
 use crate::fits::Block;
 use crate::head::{Head, Scope};
@@ -110,6 +111,8 @@ pub(crate) struct Passing<'d> {
     /// Those of earlier claims that were decided before the others.
     settled: HashSet<JobId>,
     pub(crate) places: Places,
+    /// While elastic jobs get more workers: those that have got some. Only borrowed workers of others are given back for them.
+    pub(crate) growing: Option<HashSet<JobId>>,
 }
 
 impl Desk {
@@ -192,6 +195,7 @@ impl<'d> Passing<'d> {
             named_before,
             settled: HashSet::new(),
             places: Places::default(),
+            growing: None,
         }
     }
 
@@ -382,23 +386,35 @@ impl<'d> Passing<'d> {
 
     /// Whether a queue above a job holds no more than it is guaranteed also with the job, of what its guarantee names.
     pub(crate) fn is_entitled(&self, known: &Known, node: u32) -> bool {
-        let (guarantee, least) = (&self.desk.tree.quota(node, known.pool).guarantee, known.least());
-        let mut named =
-            self.desk.kinds.indices().filter(|kind| guarantee[*kind] > 0 && least[*kind] > 0).peekable();
-        named.peek().is_some() && named.all(|kind| self.is_within(known, node, kind))
+        self.is_entitled_to(known, &known.least(), node)
     }
 
-    /// Whether a queue above a job holds no more than it is guaranteed also with the job; what it must keep free for others
-    /// below it counts as held.
-    pub(crate) fn is_within(&self, known: &Known, node: u32, kind: usize) -> bool {
+    /// The same with an amount that the job is to have beside what it has.
+    pub(crate) fn is_entitled_to(&self, known: &Known, amount: &Vector, node: u32) -> bool {
+        let guarantee = &self.desk.tree.quota(node, known.pool).guarantee;
+        let mut named =
+            self.desk.kinds.indices().filter(|kind| guarantee[*kind] > 0 && amount[*kind] > 0).peekable();
+        named.peek().is_some() && named.all(|kind| self.is_within(known, amount, node, kind))
+    }
+
+    /// Whether a queue above a job holds no more than it is guaranteed also with an amount for the job; what it must keep free for
+    /// others below it counts as held. Cards of types that are guaranteed are guaranteed as cards of any type, too.
+    pub(crate) fn is_within(&self, known: &Known, amount: &Vector, node: u32, kind: usize) -> bool {
+        let guarantee = &self.desk.tree.quota(node, known.pool).guarantee;
+        let is_typed = kind == GPUS && typed(|kind| amount[kind].min(guarantee[kind])) >= amount[GPUS];
+        let mut types = TYPES.filter(|kind| amount[*kind] > 0);
+        self.keeps_within(known, amount[kind], node, kind)
+            || is_typed && types.all(|kind| self.keeps_within(known, amount[kind], node, kind))
+    }
+
+    fn keeps_within(&self, known: &Known, amount: u64, node: u32, kind: usize) -> bool {
         let tree = &self.desk.tree;
-        let least = known.least()[kind];
         let below = tree.path(known.leaf).take_while(|one| *one != node).last();
         let kept = self.future.kept_below(tree.at(node, known.pool), kind);
         let own = below.map_or(0, |below| self.future.keeps_for(tree.at(below, known.pool), kind));
-        let kept = kept.saturating_sub(own.min(least));
+        let kept = kept.saturating_sub(own.min(amount));
         let held = self.future.held[tree.at(node, known.pool)][kind];
-        held.saturating_add(least).saturating_add(kept) <= tree.quota(node, known.pool).guarantee[kind]
+        held.saturating_add(amount).saturating_add(kept) <= tree.quota(node, known.pool).guarantee[kind]
     }
 
     /// Notes that a job waits, and what that means for those behind it.

@@ -2,13 +2,14 @@
 //!
 //! A job that has no room takes elastic workers of anybody, also of its own project: what every job needs to start goes
 //! before what any has beyond that. Whole jobs go only for a queue that does not have what it is guaranteed, and only jobs of
-//! queues that hold more than they are guaranteed: both seen from the group that they have in common.
+//! queues that hold more than they are guaranteed: both seen from the group that they have in common. The same holds of the
+//! elastic workers that go for one more worker of a job that runs; whole jobs never go for that.
 
 use std::cmp::Reverse;
 
 use cubeloom_domain::waiting::WaitRule;
 
-use crate::amounts::{NOTHING, plus};
+use crate::amounts::{GPUS, NOTHING, plus, typed};
 use crate::behind::Ahead;
 use crate::desk::JobId;
 use crate::fits::Block;
@@ -158,6 +159,13 @@ impl Passing<'_> {
                 && self.is_in_the_way(giver, known, block, within)
         };
         let mut able = givers.iter().filter(helps);
+        if let Some(grown) = &self.growing {
+            let owed = self.owed(known, block.kind);
+            let is_borrowed = |giver: JobId| {
+                self.giver(giver).is_some_and(|(giver, _)| self.is_owed_by(known, &owed, giver, block.kind))
+            };
+            return able.find(|job| !grown.contains(*job) && is_borrowed(**job)).copied();
+        }
         let first = able.clone().next();
         let borrowed = able.find(|job| {
             self.giver(**job).is_some_and(|(giver, _)| self.is_over(giver.leaf, giver.pool, block.kind))
@@ -174,7 +182,7 @@ impl Passing<'_> {
         within: Option<&Ahead>,
     ) -> Option<Given> {
         let owed = self.owed(known, block.kind);
-        if owed.is_empty() {
+        if owed.is_empty() || self.growing.is_some() {
             return None;
         }
         // What this pass has let in, or others were told to go for, goes first: it has not even begun.
@@ -224,13 +232,19 @@ impl Passing<'_> {
     /// held, as it does for what it is owed: nobody else has the use of it.
     fn is_over(&self, node: u32, pool: u32, kind: usize) -> bool {
         let at = self.desk.tree.at(node, pool);
-        let held = self.future.held[at][kind].saturating_add(self.future.kept_below(at, kind));
-        held > self.desk.tree.quota(node, pool).guarantee[kind]
+        let held = |kind: usize| self.future.held[at][kind].saturating_add(self.future.kept_below(at, kind));
+        let guarantee = &self.desk.tree.quota(node, pool).guarantee;
+        let own = match kind {
+            GPUS => guarantee[kind].max(typed(|kind| held(kind).min(guarantee[kind]))),
+            _ => guarantee[kind],
+        };
+        held(kind) > own
     }
 
     /// The queues, from the job's up, that have not what they are guaranteed also with the job.
     fn owed(&self, known: &Known, kind: usize) -> Vec<u32> {
-        self.desk.tree.path(known.leaf).filter(|node| self.is_within(known, *node, kind)).collect()
+        let least = known.least();
+        self.desk.tree.path(known.leaf).filter(|node| self.is_within(known, &least, *node, kind)).collect()
     }
 
     /// Whether, below the group that both have in common, the waiting one's side has less than it is guaranteed and the

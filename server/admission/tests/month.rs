@@ -4,6 +4,18 @@ use std::time::Duration;
 
 use cubeloom_admission::simulate::{Scenario, simulate};
 
+/// The month that `cubeloom bench month` measures, and that the documentation tells of: seconds in a release build, a minute in
+/// another.
+#[test]
+#[ignore = "ten thousand jobs"]
+fn a_month_of_ten_thousand_jobs_holds_every_invariant() {
+    let scenario = Scenario::default();
+    let report = simulate(&scenario).unwrap();
+    assert_eq!((report.succeeded + report.failed, scenario.jobs), (10_000, 10_000), "{report:#?}");
+    assert!(report.longest_owed <= Duration::from_secs(61) && report.owed > 100, "{report:#?}");
+    assert!(report.queues.values().all(|queue| queue.longest < scenario.patience), "{report:#?}");
+}
+
 #[test]
 fn nobody_starves_and_guarantees_are_met_in_a_month() {
     let mut owed_with_less = 0;

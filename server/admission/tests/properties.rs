@@ -62,6 +62,7 @@ fn tree() -> impl Strategy<Value = Vec<QueueRecord>> {
                 lend,
                 weight: weight * 100,
                 per_person: amount(cap),
+                max_priority: None,
             })
     };
     (quota(8), quota(4), quota(4), quota(4)).prop_map(|(above, a, b, c)| {

@@ -266,6 +266,10 @@ pub struct Facts {
     /// The names of the limits that there are. `None`: this is not a place to ask.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub limits: Option<BTreeSet<String>>,
+    /// The highest priority that the project's tasks may name, where there is one: by node group, and with an empty name for
+    /// tasks that name none.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub max_priority: BTreeMap<String, i32>,
     /// Debian packages that templates ask for and that are not there. `None`: this is not a place to ask.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub installed_apt: Option<Vec<String>>,

@@ -288,6 +288,10 @@ pub struct Quota {
     /// The most that one person's jobs may hold of it; of a project only.
     #[serde(skip_serializing_if = "Amounts::is_empty", default)]
     pub per_person: Amounts,
+    /// The highest priority that tasks of it may name; absent: any.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[schemars(range(min = -1000, max = 1000))]
+    pub max_priority: Option<i32>,
 }
 
 fn yes() -> bool {
@@ -312,6 +316,7 @@ impl Default for Quota {
             borrow: true,
             lend: true,
             per_person: Amounts::default(),
+            max_priority: None,
         }
     }
 }

@@ -9,6 +9,7 @@ use cubeloom_domain::quota::check::{Edit, Fault, FaultKind, faults};
 use cubeloom_domain::quota::held::Job;
 use cubeloom_domain::quota::room::{Room, Rooms};
 use cubeloom_domain::quota::standing::shares;
+use cubeloom_domain::quota::tree::Tree;
 use cubeloom_domain::quota::{Amounts, Pool, Queue, QueueRecord, Quota, Resource};
 use cubeloom_domain::{Bytes, Cpu, RunId, Timestamp};
 use proptest::collection::vec;
@@ -166,6 +167,15 @@ fn what_a_quota_says_agrees_with_itself() {
     let put = |queue_: Queue, quota: Quota| put(&[], &queue(queue_, None, quota), &[]);
     let over = Quota { guarantee: gpus(4), limit: gpus(2), ..Quota::default() };
     one(&put(project("a"), over), "/quotas/prod/guarantee/gpus", FaultKind::Conflict, "its limit of 2");
+    for most in [-1001, 1001] {
+        let quota = Quota { max_priority: Some(most), ..Quota::default() };
+        one(
+            &put(project("a"), quota),
+            "/quotas/prod/max_priority",
+            FaultKind::Conflict,
+            "from -1000 to 1000",
+        );
+    }
     for weight in [0, 1001] {
         let quota = Quota { weight, ..Quota::default() };
         one(&put(project("a"), quota), "/quotas/prod/weight", FaultKind::Conflict, "from 1 to 1000");
@@ -302,4 +312,31 @@ proptest! {
             prop_assert!(share.lent <= share.guarantee.saturating_sub(share.held), "{share:?}");
         }
     }
+}
+
+#[test]
+fn the_least_of_what_is_said_above_bounds_a_priority() {
+    let said = |pool: &str, most: i32| {
+        (pool.parse::<Pool>().unwrap(), Quota { max_priority: Some(most), ..Quota::default() })
+    };
+    let record = |queue: Queue, parent: Option<&str>, quotas: Vec<(Pool, Quota)>| QueueRecord {
+        queue,
+        parent: parent.map(Into::into),
+        quotas: quotas.into_iter().collect(),
+        revision: 1,
+    };
+    let queues = [
+        record(Queue::Group("all".into()), None, vec![said("prod", 5)]),
+        record(Queue::Project("a".into()), Some("all"), vec![said("prod", 9), said("prod/fast", 2)]),
+        record(Queue::Project("b".into()), None, vec![said("prod/fast", 3)]),
+    ];
+    let most = |project: &str, pool: &str| {
+        Tree::of(&queues).max_priority(&Queue::Project(project.into()), &pool.parse().unwrap())
+    };
+    assert_eq!(
+        (most("a", "prod"), most("a", "prod/fast"), most("a", "prod/slow")),
+        (Some(5), Some(2), Some(5))
+    );
+    assert_eq!((most("b", "prod"), most("b", "prod/fast"), most("b", "far")), (None, Some(3), None));
+    assert_eq!(most("unknown", "prod"), None);
 }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cubeloom_admission::Settings;
+use cubeloom_domain::accounting::By;
 use cubeloom_domain::clusters::{Clusters, RUNS};
 use cubeloom_domain::event::RunEvent;
 use cubeloom_domain::executor::{Event, Executor, Observation};
@@ -19,7 +20,7 @@ use cubeloom_domain::nodes::{NodeAside, NodeRule};
 use cubeloom_domain::record::{Changes, RunRecord};
 use cubeloom_domain::state::RunState;
 use cubeloom_domain::{Clock, RunId, Timestamp};
-use cubeloom_store::{Lease, Store, StoreError};
+use cubeloom_store::{Lease, Store, StoreError, UsageFilter};
 use thiserror::Error;
 use tokio::sync::{broadcast, mpsc, watch};
 use tokio::time::{Instant, sleep, sleep_until};
@@ -182,6 +183,11 @@ impl Engine {
         // Read after the runs were acquired: what was set before a run was asked for holds for it.
         self.core.set_queues(self.store.queues().await?);
         self.core.set_limits(self.store.limits().await?);
+        if let Some(period) = self.core.wants_past(now) {
+            let usage = UsageFilter { period, projects: None };
+            let by = [By::Day, By::Project, By::NodeGroup];
+            self.core.set_past(&self.store.usage(&usage, &by, now).await?, now);
+        }
         let aside = self.judge_nodes(now).await?;
         self.core.set_aside(aside);
         // The oldest first, also in the queue.

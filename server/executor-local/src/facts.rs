@@ -1,5 +1,6 @@
 //! What this machine has for jobs.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -39,6 +40,7 @@ pub(crate) fn facts(config: &LocalConfig, gpus: &Gpus) -> Facts {
         pipelines: None,
         people: None,
         limits: None,
+        max_priority: BTreeMap::new(),
         installed_apt: Some(installed_apt()),
         kubernetes: None,
         slurm: None,

@@ -3,7 +3,7 @@
 //! It outlives the engine under test, as a real cluster does: attach another engine to it and its jobs are still
 //! there. It counts how often each attempt was executed, so that tests can say "at most once".
 
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -56,8 +56,8 @@ struct Inner {
     scripts: BTreeMap<String, VecDeque<Behaviour>>,
     /// Jobs that are held.
     jobs: HashSet<AttemptKey>,
-    /// How many workers of each job run.
-    workers: HashMap<AttemptKey, u32>,
+    /// The workers of each job.
+    workers: HashMap<AttemptKey, Workers>,
     /// The memory of the first role's workers, of each job.
     memory: HashMap<AttemptKey, Bytes>,
     /// What the workers of each job used over time.
@@ -75,6 +75,42 @@ struct Inner {
     cancels: usize,
     /// The nodes that are set aside, with the reasons.
     aside: BTreeMap<String, String>,
+}
+
+/// A worker of a job that came, or went, by its rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// It started.
+    Came(u32),
+    /// It was given back, and has ended.
+    Went(u32),
+    /// It was lost by itself.
+    Lost(u32),
+}
+
+/// The workers of a job.
+#[derive(Default)]
+struct Workers {
+    /// The ranks of those that run.
+    ranks: BTreeSet<u32>,
+    /// How many must stay.
+    least: u32,
+    steps: Vec<Step>,
+}
+
+impl Workers {
+    /// So many, from the first: those with lower ranks come before those with higher ones, and go after them.
+    fn resize(&mut self, count: u32) {
+        let gone: Vec<u32> = self.ranks.range(count..).rev().copied().collect();
+        let new: Vec<u32> = (0..count).filter(|rank| !self.ranks.contains(rank)).collect();
+        self.ranks = (0..count).collect();
+        self.steps.extend(gone.into_iter().map(Step::Went));
+        self.steps.extend(new.into_iter().map(Step::Came));
+    }
+
+    fn count(&self) -> u32 {
+        self.ranks.len() as u32
+    }
 }
 
 impl FakeExecutor {
@@ -178,7 +214,38 @@ impl FakeExecutor {
     /// How many workers of a job run, or ran last.
     #[must_use]
     pub fn workers(&self, key: &AttemptKey) -> u32 {
-        self.lock().workers.get(key).copied().unwrap_or_default()
+        self.lock().workers.get(key).map_or(0, Workers::count)
+    }
+
+    /// The ranks of the workers of a job that run, or ran last.
+    #[must_use]
+    pub fn ranks(&self, key: &AttemptKey) -> Vec<u32> {
+        self.lock()
+            .workers
+            .get(key)
+            .map(|workers| workers.ranks.iter().copied().collect())
+            .unwrap_or_default()
+    }
+
+    /// Which workers of a job came and went, in order.
+    #[must_use]
+    pub fn steps(&self, key: &AttemptKey) -> Vec<Step> {
+        self.lock().workers.get(key).map(|workers| workers.steps.clone()).unwrap_or_default()
+    }
+
+    /// A worker of a job that is held is lost. The job goes on as long as enough are left, and fails otherwise.
+    pub fn lose(&self, key: &AttemptKey, rank: u32) {
+        let mut inner = self.lock();
+        let Some(workers) = inner.workers.get_mut(key) else { return };
+        if !workers.ranks.remove(&rank) {
+            return;
+        }
+        workers.steps.push(Step::Lost(rank));
+        if workers.count() < workers.least && inner.jobs.remove(key) {
+            let worker = Some(WorkerName { role: "worker".into(), index: rank });
+            let failure = Failure { worker, ..Failure::new(FailureKind::Exit, "too few workers are left") };
+            self.end(&mut inner, key, Outcome::Failed(failure), Report::default());
+        }
     }
 
     /// From now on, single workers that are told to go stay; or they go again.
@@ -194,7 +261,7 @@ impl FakeExecutor {
     /// So many workers of a job are left.
     pub fn leave(&self, key: &AttemptKey, workers: u32) {
         let mut inner = self.lock();
-        inner.workers.insert(key.clone(), workers);
+        inner.workers.entry(key.clone()).or_default().resize(workers);
         inner.tell(key, Event::Resized { workers });
     }
 
@@ -284,7 +351,9 @@ impl FakeExecutor {
             }
             Behaviour::Needs(memory) => self.end_by_need(&mut inner, job, memory),
             Behaviour::Hold => {
-                inner.workers.insert(key.clone(), job.workers());
+                let workers = inner.workers.entry(key.clone()).or_default();
+                workers.least = if job.elastic.is_some() { job.gang } else { job.workers() };
+                workers.resize(job.workers());
                 inner.give_memory(job);
                 inner.jobs.insert(key.clone());
                 inner.tell(key, Event::Started { at: self.clock.now() });
@@ -433,12 +502,13 @@ impl Scaling for FakeExecutor {
             if !inner.jobs.contains(key) {
                 return;
             }
-            let has = inner.workers.get(key).copied().unwrap_or_default();
-            if wanted < has && inner.holds_workers {
+            let last = inner.workers.get(key).and_then(|workers| workers.ranks.last().copied());
+            let goes = last.is_some_and(|last| last >= wanted);
+            if goes && inner.holds_workers {
                 return;
             }
-            inner.workers.insert(key.clone(), wanted);
-            if wanted < has {
+            inner.workers.entry(key.clone()).or_default().resize(wanted);
+            if goes {
                 inner.tell(key, Event::Resized { workers: wanted });
             }
         })

@@ -1,7 +1,11 @@
 //! What belongs to a project and a person beside pipelines and runs, as plans may use it.
 
+use std::collections::BTreeMap;
+
 use cubeloom_domain::belongings::{Registry, VolumePlace};
 use cubeloom_domain::executor::Facts;
+use cubeloom_domain::quota::tree::Tree;
+use cubeloom_domain::quota::{Pool, Queue, QueueRecord};
 use cubeloom_store::{Store, StoreError};
 
 use crate::secrets;
@@ -10,7 +14,7 @@ use crate::secrets;
 pub const WORKSPACE: &str = "workspace";
 
 /// Adds to what a cluster has the secrets that a run of `user` in `project` may use, and the project's volumes, registries,
-/// models, pipelines and people, and the limits that there are, so that planning knows them. The project's volumes go over those of the configuration.
+/// models, pipelines and people, the priority that its tasks may name, and the limits that there are, so that planning knows them. The project's volumes go over those of the configuration.
 ///
 /// # Errors
 /// When the database does not answer.
@@ -31,6 +35,19 @@ pub async fn add_to_facts(
     facts.models = Some(store.usable_models(project).await?);
     facts.pipelines = Some(store.pipeline_names(project).await?);
     facts.people = Some(store.people_of(project).await?);
+    facts.max_priority = max_priority(&store.queues().await?, project, facts);
     facts.limits = Some(store.limits().await?.into_iter().map(|limit| limit.name).collect());
     Ok(())
+}
+
+/// The highest priority that a project's tasks may name on a cluster, by node group.
+fn max_priority(queues: &[QueueRecord], project: &str, facts: &Facts) -> BTreeMap<String, i32> {
+    let (tree, queue) = (Tree::of(queues), Queue::Project(project.to_owned()));
+    let groups = facts.node_groups.iter().cloned().map(Some).chain([None]);
+    let most = |node_group: Option<String>| {
+        let name = node_group.clone().unwrap_or_default();
+        let pool = Pool { cluster: facts.cluster.clone(), node_group };
+        Some((name, tree.max_priority(&queue, &pool)?))
+    };
+    groups.filter_map(most).collect()
 }

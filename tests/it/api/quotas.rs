@@ -118,6 +118,7 @@ fn what_cannot_be_is_refused_with_its_field_and_changes_nothing() {
         (local(&json!({"limit": {"memory": "much"}})), "/quotas/local/limit/memory", "invalid_value"),
         (local(&json!({"limit": {"runs": null}})), "/quotas/local/limit/runs", "invalid_value"),
         (local(&json!({"weight": 0})), "/quotas/local/weight", "invalid_value"),
+        (local(&json!({"max_priority": 1001})), "/quotas/local/max_priority", "invalid_value"),
         (
             local(&json!({"guarantee": {"runs": 3}, "limit": {"runs": 2}})),
             "/quotas/local/guarantee/runs",
@@ -141,6 +142,28 @@ fn what_cannot_be_is_refused_with_its_field_and_changes_nothing() {
     assert_eq!(ada.get("/quotas").expect(200).json(), before);
     let history = ada.get("/quotas/history").expect(200).json();
     assert_eq!(history["items"].as_array().unwrap().len(), 2, "{history}");
+}
+
+#[test]
+fn nobody_names_a_priority_above_the_projects() {
+    let server = Server::start();
+    let ada = server.as_(Who::Administrator);
+    let capped = local(&json!({"max_priority": 5}));
+    let told = ada.put("/projects/default/quota", "*", &capped).expect(200).json();
+    assert_eq!(told["quotas"]["local"]["max_priority"], 5, "{told}");
+    assert!(ada.get("page:/quotas").expect(200).text().contains("priority at most 5"));
+    let editor = server.as_(Who::Editor);
+    let urgent = |priority: i32| {
+        let task = task("a", "true", &format!("    priority: {priority}\n"));
+        editor.post(
+            "/projects/default/runs",
+            &json!({"document": document("urgent", &format!("tasks:\n{task}"))}),
+        )
+    };
+    let refused = urgent(6).expect(422);
+    assert_eq!(mistake(&refused), ("/tasks/0/priority".to_owned(), "invalid_value".to_owned()));
+    assert!(refused.text().contains("5 at most"), "{}", refused.text());
+    urgent(5).expect(201);
 }
 
 #[test]

@@ -1892,6 +1892,10 @@ class QuotaBody(TypedDict):
     """
     The most that one person's jobs may hold of it; of a project only.
     """
+    max_priority: NotRequired[int | None]
+    """
+    The highest priority that tasks of it may name; absent: any.
+    """
 
 
 class RatesBody(TypedDict):

@@ -352,6 +352,10 @@ impl<'s> Month<'s> {
     /// What must hold after every step.
     fn look(&mut self) -> Result<(), String> {
         self.desk.check()?;
+        // With nodes lost there may be less than is kept free.
+        if self.down == 0 && !self.desk.keeps_what_is_not_lent() {
+            return Err("what is guaranteed and not lent is not free".into());
+        }
         let claimed = self.desk.claims.iter().filter_map(|job| self.of.get(job).copied());
         let candidates: Vec<usize> = self.firsts().into_iter().chain(claimed).collect();
         let owed: BTreeSet<usize> = candidates.into_iter().filter(|job| self.is_owed(*job)).collect();

@@ -109,7 +109,7 @@ impl Planner<'_> {
             retry: task.retry.as_ref().map(retry),
             timeout: task.timeout,
             hang: task.hang.as_ref().map(HangRule::policy).unwrap_or_default(),
-            priority: task.priority.or(self.pipeline.priority).unwrap_or(0),
+            priority: self.priority(prefix, task),
             limits: self.limits(prefix, task, prepared.framework.doer()),
             placement: self.placement(prefix, task),
             sizing: task.sizing.or(self.pipeline.sizing),
@@ -117,6 +117,25 @@ impl Planner<'_> {
             cache: self.cache(prefix, task, sight),
             arguments: arguments.planned(task),
         }
+    }
+
+    /// The priority of a task: no more than its project's tasks may name.
+    fn priority(&mut self, prefix: &str, task: &Task) -> i32 {
+        let placements = [&task.placement, &self.pipeline.placement];
+        let group = placements.into_iter().flatten().find_map(|placement| placement.node_group.as_deref());
+        let most = self.facts.max_priority.get(group.unwrap_or_default()).copied();
+        let most = most.unwrap_or(i32::MAX);
+        let (path, named) = match (task.priority, self.pipeline.priority) {
+            (Some(own), _) => (format!("{prefix}/priority"), own),
+            (None, Some(all)) => ("/priority".to_owned(), all),
+            (None, None) => return most.min(0),
+        };
+        let is_told = self.problems.iter().any(|problem| problem.path == path);
+        if named > most && !is_told {
+            let message = format!("a task of this project may have a priority of {most} at most here");
+            self.problem(Code::InvalidValue, path, message);
+        }
+        named
     }
 
     /// The tasks whose outputs the expressions of a task read.

@@ -234,6 +234,33 @@ fn what_is_suspicious_is_told_and_planned() {
 }
 
 #[test]
+fn a_priority_above_what_the_project_may_name_is_refused() {
+    let text = "apiVersion: cubeloom/v1\nkind: Pipeline\nname: p\npriority: 5\ntasks:\n  \
+                - {name: a, template: echo, arguments: {words: [a]}, priority: 6}\n  \
+                - {name: b, template: echo, arguments: {words: [b]}}\n  \
+                - {name: c, template: echo, arguments: {words: [c]}}\n  \
+                - {name: d, template: echo, arguments: {words: [d]}, priority: 4}\n";
+    let facts = |most: i32| Facts { max_priority: [(String::new(), most)].into(), ..machine() };
+    let refused = try_plan(text, JsonMap::new(), &fixtures(), &facts(4)).unwrap_err();
+    let paths: Vec<&str> = refused.iter().map(|problem| problem.path.as_str()).collect();
+    assert_eq!(paths, ["/priority", "/tasks/0/priority"]);
+    assert!(refused[0].message.contains("4 at most"), "{refused:?}");
+    let planned = |text: &str, most: i32| {
+        let planned = try_plan(text, JsonMap::new(), &fixtures(), &facts(most)).unwrap();
+        planned.plan.tasks.iter().map(|task| task.priority).collect::<Vec<_>>()
+    };
+    assert_eq!(planned(text, 6), [6, 5, 5, 4]);
+    // What names none has what it may have.
+    let none = text.replace("priority: 5\n", "").replace(", priority: 6", "").replace(", priority: 4", "");
+    assert_eq!(planned(&none, -3), [-3; 4]);
+    assert_eq!(planned(&none, 3), [0; 4]);
+    // Another node group has its own.
+    let there = text.replace("priority: 5", "priority: 5\nplacement: {node_group: fast}");
+    let facts = Facts { node_groups: vec!["fast".into()], ..facts(4) };
+    assert!(try_plan(&there, JsonMap::new(), &fixtures(), &facts).is_ok());
+}
+
+#[test]
 fn a_limit_that_is_not_there_is_told_and_holds_nothing_back() {
     let text = "apiVersion: cubeloom/v1\nkind: Pipeline\nname: p\ntasks:\n  \
                 - {name: a, template: echo, arguments: {words: [a]}, limits: [hdfs-prod, hdfs-prd, hdfs-prod]}\n";

@@ -11,6 +11,9 @@ use super::{Pool, Queue, QueueRecord, Quota, Resource};
 /// Weights go up to this.
 const HEAVIEST: u32 = 1000;
 
+/// Priorities go up to this, and down to as much below 0.
+const MOST_URGENT: i32 = 1000;
+
 /// What is wrong with an edit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
@@ -124,6 +127,10 @@ impl Checked<'_> {
         if !(1..=HEAVIEST).contains(&quota.weight) {
             let message = format!("a weight is a whole number from 1 to {HEAVIEST}");
             found.push(fault(&field(pool, "weight", None), FaultKind::Conflict, message));
+        }
+        if quota.max_priority.is_some_and(|most| most.abs() > MOST_URGENT) {
+            let message = format!("a priority is a whole number from -{MOST_URGENT} to {MOST_URGENT}");
+            found.push(fault(&field(pool, "max_priority", None), FaultKind::Conflict, message));
         }
         if matches!(self.now.queue, Queue::Group(_)) && !quota.per_person.is_empty() {
             let message = "a bound for each person is said of a project, not of a group";

@@ -54,6 +54,14 @@ impl<'t> Tree<'t> {
         found
     }
 
+    /// The highest priority that tasks of a queue may name in a pool: the least of what is said of it and of the groups that it
+    /// is in. What is said of a whole cluster holds in its node groups, too.
+    #[must_use]
+    pub fn max_priority(&self, queue: &Queue, pool: &Pool) -> Option<i32> {
+        let said = self.get(queue).into_iter().chain(self.above(queue)).flat_map(|one| &one.quotas);
+        said.filter(|(of, _)| of.has(pool)).filter_map(|(_, quota)| quota.max_priority).min()
+    }
+
     /// Whether a queue is a group, or is in it at whatever depth.
     #[must_use]
     pub fn is_within(&self, queue: &Queue, group: &Queue) -> bool {

@@ -16,6 +16,7 @@ mod load;
 mod named;
 mod observe;
 mod output;
+mod past;
 mod place;
 mod prepare;
 mod ready;
@@ -30,7 +31,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
-use cubeloom_admission::{Desk, NamedLimit, Settings};
+use cubeloom_admission::{Desk, HeldBefore, NamedLimit, Settings};
 use cubeloom_domain::executor::{Executor, StopCause, Submission};
 use cubeloom_domain::job::Job;
 use cubeloom_domain::nodes::{NodeAside, NodeCount};
@@ -139,6 +140,8 @@ pub struct Core {
     limits: Vec<NamedLimit>,
     /// What was started with a limit within the last minute, by any server.
     limited: BTreeMap<AttemptKey, (Timestamp, Vec<String>)>,
+    /// By cluster: what projects held before this server was started, once it was read.
+    past: Option<Vec<(String, HeldBefore)>>,
     /// The moment of the last thing that happened.
     now: Timestamp,
     /// By slot. A slot is never given again, so a run that has left must cost next to nothing here.
@@ -175,6 +178,7 @@ impl Core {
             aside: None,
             limits: Vec::new(),
             limited: BTreeMap::new(),
+            past: None,
             now: Timestamp::default(),
             runs: Vec::new(),
             slots: HashMap::new(),
@@ -229,6 +233,7 @@ impl Core {
         }
         for name in fresh {
             self.tell_limits(&name);
+            self.tell_past(&name);
         }
         for name in &new {
             if let (Some(place), Some(aside)) = (self.places.get(name), &self.aside) {

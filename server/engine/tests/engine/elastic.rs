@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use cubeloom_domain::outcome::Outcome;
+use cubeloom_domain::outcome::{FailureKind, Outcome};
 use cubeloom_domain::quota::Quota;
 use cubeloom_domain::record::AttemptRecord;
-use cubeloom_domain::state::{InstanceState, RunState};
+use cubeloom_domain::state::{AttemptState, InstanceState, RunState};
 use cubeloom_domain::waiting::WaitRule;
 use cubeloom_domain::{AttemptKey, RunId};
 use cubeloom_testkit::builders::pipeline;
-use cubeloom_testkit::fake::Behaviour;
+use cubeloom_testkit::fake::{Behaviour, Step};
 
 use crate::fixture::Server;
 use crate::on_both;
@@ -101,6 +101,63 @@ on_both! {
         sizes(&server, &[("stretch", 3), ("whole", 1)]).await;
         run(&mut server, "default", "owner", "2").await;
         sizes(&server, &[("owner", 1), ("stretch", 1), ("whole", 1)]).await;
+    }
+
+    async fn an_elastic_job_that_runs_gets_back_what_is_guaranteed_to_its_project(server: Server) {
+        let mut server = server;
+        set_quota(&server, Quota { guarantee: cores(3), ..Quota::default() }).await;
+        server.fake.script("borrows", [Behaviour::Hold]);
+        let mut plan = server.plan(&pipeline("borrows").task("borrows", |one| {
+            one.template("elastic").argument("min", 1).argument("max", 4).resources("1", "1Gi")
+        }));
+        plan.context.project = "guest".into();
+        server.run_plan(&plan).await;
+        sizes(&server, &[("borrows", 4)]).await;
+        // It starts with its least in the room of one worker that is given back for it, and then is owed two more.
+        let owner = stretches(&mut server, "owner", 1, 4).await;
+        sizes(&server, &[("borrows", 1), ("owner", 3)]).await;
+        stored(&server, &owner, 3).await;
+        // After all cool-downs it is the same.
+        server.clock.advance(Duration::from_secs(301));
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        let keys = sizes(&server, &[("borrows", 1), ("owner", 3)]).await;
+        server.fake.finish(&keys[1], Outcome::Succeeded);
+        assert_eq!(server.ended(&owner).await, RunState::Succeeded);
+        sizes(&server, &[("borrows", 4)]).await;
+        assert!(server.fake.executions().values().all(|count| *count == 1));
+    }
+
+    async fn the_first_worker_stays_and_a_lost_one_fails_nothing_until_too_few_are_left(server: Server) {
+        let mut server = server;
+        let elastic = stretches(&mut server, "stretch", 2, 4).await;
+        let key = sizes(&server, &[("stretch", 4)]).await.remove(0);
+        stored(&server, &elastic, 4).await;
+        let waits = run(&mut server, "default", "waits", "2").await;
+        let keys = sizes(&server, &[("stretch", 2), ("waits", 1)]).await;
+        // The first is there before all others, and those of the highest ranks go.
+        let came = [Step::Came(0), Step::Came(1), Step::Came(2), Step::Came(3)];
+        assert_eq!(server.fake.steps(&key), [&came[..], &[Step::Went(3), Step::Went(2)]].concat());
+        stored(&server, &elastic, 2).await;
+        server.fake.finish(&keys[1], Outcome::Succeeded);
+        assert_eq!(server.ended(&waits).await, RunState::Succeeded);
+        server.clock.advance(Duration::from_secs(301));
+        sizes(&server, &[("stretch", 4)]).await;
+        stored(&server, &elastic, 4).await;
+        // A lost one is there again when the job gets another size. It is the same attempt.
+        server.fake.lose(&key, 1);
+        assert_eq!(server.fake.ranks(&key), [0, 2, 3]);
+        run(&mut server, "default", "more", "1").await;
+        sizes(&server, &[("more", 1), ("stretch", 3)]).await;
+        assert_eq!(server.fake.ranks(&key), [0, 1, 2]);
+        assert_eq!(stored(&server, &elastic, 3).await.key.n, key.n);
+        // With fewer than it must have it fails.
+        server.fake.lose(&key, 2);
+        assert!(server.fake.running().contains(&key));
+        server.fake.lose(&key, 1);
+        assert_eq!(server.ended(&elastic).await, RunState::Failed);
+        let ended = attempt(&server, &elastic).await;
+        let AttemptState::Ended { outcome: Outcome::Failed(failure), .. } = ended.state else { panic!("{ended:?}") };
+        assert_eq!((ended.key.n, failure.kind), (key.n, FailureKind::Exit));
     }
 
     async fn what_the_clusters_own_scheduler_lends_is_counted_and_nobody_counts_on_it(server: Server) {

@@ -236,6 +236,25 @@ on_both! {
         server.running(&["new", "old"]).await;
     }
 
+    async fn what_was_held_lately_counts_after_a_restart(server: Server) {
+        let mut server = server;
+        let long = run(&mut server, "guest", "long", "4").await;
+        let keys = server.running(&["long"]).await;
+        server.clock.advance(Duration::from_secs(24 * 3600));
+        server.fake.finish(&keys[0], Outcome::Succeeded);
+        assert_eq!(server.ended(&long).await, RunState::Succeeded);
+        server.restart().await;
+        run(&mut server, "third", "holds", "4").await;
+        let keys = server.running(&["holds"]).await;
+        let older = run(&mut server, "guest", "older", "4").await;
+        why(&server, &older, "older").await;
+        server.clock.advance(Duration::from_secs(60));
+        let newer = run(&mut server, "default", "newer", "4").await;
+        assert_eq!(why(&server, &newer, "newer").await.1.ahead, 0);
+        server.fake.finish(&keys[0], Outcome::Succeeded);
+        server.running(&["newer"]).await;
+    }
+
     async fn who_waited_for_days_is_not_the_first_to_go_after_a_restart(server: Server) {
         let mut server = server;
         run(&mut server, "guest", "early", "2").await;

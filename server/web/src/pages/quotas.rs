@@ -127,6 +127,9 @@ impl QuotasPage {
         if !quota.lend {
             found.push(self.frame.t("quotas.no-lend").to_owned());
         }
+        if let Some(most) = quota.max_priority {
+            found.push(self.frame.t_with("quotas.max-priority-is", [("most", most)]));
+        }
         found
     }
 }

@@ -56,6 +56,7 @@ fn quota(said: QuotaBody, place: &str, found: &mut Found) -> Quota {
         guarantee: read("guarantee", said.guarantee),
         limit: read("limit", said.limit),
         per_person: read("per_person", said.per_person),
+        max_priority: said.max_priority,
         weight: said.weight,
         borrow: said.borrow,
         lend: said.lend,

@@ -50,6 +50,7 @@ pub fn read_facts(text: &str) -> Result<(Facts, KubernetesFacts), String> {
         pipelines: None,
         people: None,
         limits: None,
+        max_priority: BTreeMap::new(),
         installed_apt: None,
         kubernetes: Some(file.kubernetes.clone()),
         slurm: None,

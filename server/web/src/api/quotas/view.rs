@@ -156,6 +156,10 @@ pub struct QuotaBody {
     #[serde(default)]
     #[schema(value_type = Object)]
     pub per_person: BTreeMap<String, Value>,
+    /// The highest priority that tasks of it may name; absent: any.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[schema(minimum = -1000, maximum = 1000)]
+    pub max_priority: Option<i32>,
 }
 
 fn yes() -> bool {
@@ -171,6 +175,7 @@ pub(crate) fn body_of(record: &QueueRecord) -> QueueBody {
         borrow: quota.borrow,
         lend: quota.lend,
         per_person: written(&quota.per_person),
+        max_priority: quota.max_priority,
     };
     let quotas = record.quotas.iter().map(|(pool, said)| (pool.to_string(), quota(said)));
     QueueBody { parent: record.parent.clone(), quotas: quotas.collect(), below_use: false }

@@ -1,0 +1,109 @@
+//! What queues held lately, which counts in their shares: of each the average of what it held, each moment weighing half of one
+//! a half-life later.
+
+use cubeloom_domain::Timestamp;
+
+use crate::amounts::{GPUS, KINDS};
+use crate::desk::Desk;
+use crate::tree::Tree;
+
+/// What queues held lately.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Past {
+    /// By node and pool: the average, as it was at `at`.
+    held: Vec<[f64; KINDS]>,
+    at: Timestamp,
+    /// The node groups of the pools.
+    pools: Vec<Option<String>>,
+}
+
+/// What jobs of a project held between two moments, on average, before a desk knew of them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct HeldBefore {
+    /// The project.
+    pub project: String,
+    /// The node group whose quota it was counted to.
+    pub node_group: Option<String>,
+    /// From when.
+    pub from: Timestamp,
+    /// Until when.
+    pub until: Timestamp,
+    /// Processing power, in thousandths of a core.
+    pub cpu: f64,
+    /// Memory, in bytes.
+    pub memory: f64,
+    /// Cards, of whatever type.
+    pub gpus: f64,
+}
+
+impl Past {
+    /// Makes room for queues that are new: they held nothing.
+    pub(crate) fn reach(&mut self, tree: &Tree) {
+        self.held.resize(tree.len() * tree.pools(), [0.0; KINDS]);
+    }
+
+    /// The same of another tree and other pools, by name: a queue or a pool that was not there before begins with nothing.
+    pub(crate) fn moved(self, before: &Tree, tree: &Tree, pools: Vec<Option<String>>) -> Self {
+        let mut held = vec![[0.0; KINDS]; tree.len() * tree.pools()];
+        let places = pools.iter().enumerate();
+        let pools_before: Vec<(usize, usize)> = places
+            .filter_map(|(at, name)| Some((at, self.pools.iter().position(|known| known == name)?)))
+            .collect();
+        for (node, queue) in tree.queues.iter().enumerate() {
+            let Some(was) = before.queues.iter().position(|known| known == queue) else { continue };
+            for (pool, pool_before) in &pools_before {
+                let was = self.held.get(before.at(was as u32, *pool_before as u32));
+                held[tree.at(node as u32, *pool as u32)] = was.copied().unwrap_or([0.0; KINDS]);
+            }
+        }
+        Self { held, at: self.at, pools }
+    }
+}
+
+impl Desk {
+    /// Takes in what a project held before this desk was there, such as before a restart. What a pool has that is not there now
+    /// is left out.
+    pub fn held_before(&mut self, was: &HeldBefore, now: Timestamp) {
+        self.remember(now);
+        let Some(pool) = self.pools.iter().position(|pool| pool.node_group == was.node_group) else { return };
+        let leaf = self.tree.project(&was.project);
+        self.ledger.reach(&self.tree);
+        self.past.reach(&self.tree);
+        let left = |moment: Timestamp| self.left_of(moment, self.past.at);
+        let part = left(was.until) - left(was.from);
+        for node in self.tree.path(leaf) {
+            let past = &mut self.past.held[self.tree.at(node, pool as u32)];
+            for (kind, amount) in [(0, was.cpu), (1, was.memory), (GPUS, was.gpus)] {
+                past[kind] += amount * part;
+            }
+        }
+    }
+
+    /// Brings the average of what was held up to the present; before what is held changes.
+    pub(crate) fn remember(&mut self, now: Timestamp) {
+        let passed = now.since(self.past.at);
+        // Less than a minute changes next to nothing, and there are thousands of ends in one.
+        if passed.as_secs() < 60 {
+            return;
+        }
+        let fades = self.left_of(self.past.at, now);
+        for (past, held) in self.past.held.iter_mut().zip(&self.ledger.held) {
+            for (past, held) in past.iter_mut().zip(held) {
+                *past = *past * fades + *held as f64 * (1.0 - fades);
+            }
+        }
+        self.past.at = now;
+    }
+
+    /// How much a moment weighs at a later one.
+    fn left_of(&self, moment: Timestamp, now: Timestamp) -> f64 {
+        let half_lives = now.since(moment).as_secs_f64() / self.settings.half_life.as_secs_f64().max(1.0);
+        0.5_f64.powf(half_lives)
+    }
+
+    /// The average of what a queue held as it was when it was last brought up to the present, and what of it is left.
+    pub(crate) fn past(&self, at: usize, now: Timestamp) -> (&[f64; KINDS], f64) {
+        let is_of_now = now.since(self.past.at).as_secs() < 60;
+        (&self.past.held[at], if is_of_now { 1.0 } else { self.left_of(self.past.at, now) })
+    }
+}

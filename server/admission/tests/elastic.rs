@@ -1,0 +1,159 @@
+//! Who gets workers beyond what jobs must have. Clusters have twelve cards unless a test says otherwise.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use common::{Case, at, cards, elastic, group, job, project};
+use cubeloom_admission::{Spec, Victim};
+use cubeloom_domain::quota::Quota;
+
+fn of(project: &str, spec: Spec) -> Spec {
+    Spec { project: project.into(), ..spec }
+}
+
+/// The cards that an elastic job of `common` holds: its first worker has one, too.
+fn holds(case: &Case, key: &str) -> u32 {
+    case.workers(key) + 1
+}
+
+/// What the last pass told to give back does so.
+fn give_back(case: &mut Case, second: u64) {
+    for victim in case.last.clone().unwrap().victims {
+        let Victim::Workers { job, keeps, .. } = victim else { panic!("{victim:?} is a whole job") };
+        case.desk.resized(job, keeps, at(second));
+    }
+}
+
+/// `guest` has borrowed all of twelve cards but the least of `owner`, to which six are guaranteed.
+fn all_is_borrowed(guarantee: u64) -> Case {
+    let mut case = Case::new(12, vec![project("owner", None, cards(guarantee))]);
+    case.wait(of("guest", elastic("borrows", 1, 12)));
+    assert_eq!(case.pass(0), ["borrows"]);
+    assert_eq!(holds(&case, "borrows"), 12);
+    case.wait_since(of("owner", elastic("mine", 1, 12)), 1);
+    case.pass(1);
+    give_back(&mut case, 2);
+    assert_eq!(case.pass(2), ["mine"]);
+    case
+}
+
+#[test]
+fn borrowed_workers_come_back_for_what_runs_with_less_than_is_guaranteed_to_it() {
+    let mut case = all_is_borrowed(6);
+    let told = case.last.clone().unwrap();
+    assert!(matches!(told.victims[..], [Victim::Workers { keeps: 5, .. }]), "{told:?}");
+    assert_eq!(holds(&case, "mine"), 1, "not before they have gone");
+    case.pass(3);
+    assert!(case.victims().is_empty(), "what is on its way is not asked for again");
+    // They go one after the other; what is free is not taken by the one that gave it.
+    case.desk.resized(case.id("borrows"), 8, at(4));
+    case.pass(4);
+    assert_eq!((holds(&case, "mine"), holds(&case, "borrows")), (3, 9));
+    case.desk.resized(case.id("borrows"), 5, at(5));
+    case.pass(5);
+    assert_eq!((holds(&case, "mine"), holds(&case, "borrows")), (6, 6));
+    // Nothing of it goes to and fro, also after all cool-downs.
+    for second in [6, 400, 4000] {
+        case.pass(second);
+        let pass = case.last.as_ref().unwrap();
+        assert!(pass.victims.is_empty() && pass.grows.is_empty(), "{pass:?}");
+    }
+    // Who gave it back has it again when it is free, and not before its cool-down is over.
+    case.end("mine", 4001);
+    case.pass(4001);
+    assert_eq!(holds(&case, "borrows"), 12);
+}
+
+#[test]
+fn without_a_guarantee_what_runs_takes_nothing_from_others() {
+    let case = all_is_borrowed(1);
+    assert!(case.victims().is_empty());
+    assert_eq!((holds(&case, "mine"), holds(&case, "borrows")), (1, 11));
+}
+
+#[test]
+fn whole_jobs_do_not_go_for_more_workers_and_who_has_given_back_is_owed_none_for_a_while() {
+    let mut case = Case::new(8, vec![project("owner", None, cards(6))]);
+    case.wait(of("guest", job("whole", 6)));
+    case.wait(of("owner", elastic("mine", 1, 6)));
+    assert_eq!(case.pass(0).len(), 2);
+    assert_eq!(holds(&case, "mine"), 2);
+    assert!(case.victims().is_empty());
+    // A job of its own project takes a worker; it is not taken back from others at once.
+    case.wait_since(of("owner", job("next", 1)), 1);
+    case.pass(1);
+    assert_eq!(case.victims(), ["mine"]);
+    give_back(&mut case, 2);
+    assert_eq!(case.pass(2), ["next"]);
+    case.end("whole", 3);
+    case.wait_since(of("guest", elastic("fills", 1, 6)), 3);
+    assert_eq!(case.pass(3), ["fills"]);
+    assert_eq!(holds(&case, "fills"), 6);
+    case.pass(300);
+    assert!(case.victims().is_empty());
+    case.pass(301);
+    assert_eq!(case.victims(), ["fills"]);
+    give_back(&mut case, 302);
+    case.pass(302);
+    assert_eq!((holds(&case, "mine"), holds(&case, "fills")), (5, 2), "with the other job, six");
+}
+
+#[test]
+fn a_waiting_job_goes_before_workers_that_are_guaranteed() {
+    let mut case = Case::new(8, vec![project("owner", None, cards(6))]);
+    case.wait(of("guest", elastic("borrows", 1, 6)));
+    case.wait(of("guest", job("beside", 2)));
+    assert_eq!(case.pass(0).len(), 2);
+    case.wait_since(of("owner", elastic("mine", 1, 6)), 1);
+    case.wait_since(of("guest", job("waits", 2)), 2);
+    case.pass(2);
+    let told = case.last.clone().unwrap();
+    assert!(matches!(told.victims[..], [Victim::Workers { keeps: 2, .. }]), "what both need: {told:?}");
+    give_back(&mut case, 3);
+    case.pass(3);
+    assert!(case.ids.keys().all(|key| case.desk.workers(case.id(key)).is_some()), "all hold something");
+    assert_eq!(case.victims(), ["borrows"], "now it is owed what its guest has beyond its least");
+}
+
+#[test]
+fn siblings_give_back_within_their_group() {
+    let queues = vec![
+        group("both", None, cards(8)),
+        project("large", Some("both"), cards(6)),
+        project("small", Some("both"), cards(2)),
+    ];
+    let mut case = Case::new(12, queues);
+    case.wait(of("small", elastic("sibling", 1, 8)));
+    case.wait(of("other", elastic("beside", 4, 4)));
+    assert_eq!(case.pass(0).len(), 2);
+    assert_eq!(holds(&case, "sibling"), 8);
+    case.wait_since(of("large", elastic("owed", 1, 9)), 1);
+    case.pass(1);
+    give_back(&mut case, 2);
+    assert_eq!(case.pass(2), ["owed"]);
+    give_back(&mut case, 3);
+    case.pass(3);
+    assert_eq!((holds(&case, "owed"), holds(&case, "sibling"), holds(&case, "beside")), (6, 2, 4));
+}
+
+#[test]
+fn what_is_free_goes_to_what_is_guaranteed_then_by_priority_and_weight() {
+    let heavy = Quota { weight: 200, ..Quota::default() };
+    let mut case = Case::new(17, vec![project("heavy", None, heavy), project("owner", None, cards(5))]);
+    // One project has three jobs, the other one: it is projects that share.
+    for key in ["l1", "l2", "l3"] {
+        case.wait(of("light", elastic(key, 1, 17)));
+    }
+    case.wait(of("heavy", elastic("heavy", 1, 17)));
+    case.wait(of("owner", elastic("owned", 1, 5)));
+    assert_eq!(case.pass(0).len(), 5);
+    let light: u32 = ["l1", "l2", "l3"].map(|key| holds(&case, key)).iter().sum();
+    assert_eq!((holds(&case, "owned"), holds(&case, "heavy"), light), (5, 8, 4));
+    let mut case = Case::new(9, vec![project("owner", None, cards(3))]);
+    case.wait(of("guest", Spec { priority: 5, ..elastic("urgent", 1, 5) }));
+    case.wait(of("guest", elastic("usual", 1, 9)));
+    case.wait(of("owner", elastic("owned", 1, 9)));
+    assert_eq!(case.pass(0).len(), 3);
+    assert_eq!((holds(&case, "owned"), holds(&case, "urgent"), holds(&case, "usual")), (3, 5, 1));
+}
