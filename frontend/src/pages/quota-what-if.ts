@@ -79,8 +79,10 @@ export function whatIf(quotas: Quotas, mayMove: boolean): void {
     const wanted = move();
     return wanted && [changed(wanted, wanted.from, -wanted.much), changed(wanted, wanted.to, wanted.much)];
   });
+  if (!mayMove) form.prepend(h("p", { class: "muted" }, t("quotas.try-text")));
+  form.append(preview.element);
   const apply = mayMove && h("button", { class: "button primary", type: "submit", form: form.id }, t("quotas.apply"));
-  openDialog({ title: t("quotas.what-if-title"), body: [...(mayMove ? [] : [h("p", { class: "muted" }, t("quotas.try-text"))]), form, preview.element], actions: apply ? [apply] : [], large: true });
+  openDialog({ title: t("quotas.what-if-title"), body: [form], actions: apply ? [apply] : [], large: true });
   form.addEventListener("input", () => { preview.later(); });
   pool.focus();
   if (!mayMove) {
