@@ -9,7 +9,7 @@ import { openEditor } from "./support/editor.mjs";
 import { eventually } from "./support/eventually.mjs";
 import { KUBECONFIG } from "./support/observed.mjs";
 import { siteFor } from "./support/site.mjs";
-import { ended, stage } from "./support/stage.mjs";
+import { ended, stage, start } from "./support/stage.mjs";
 
 const GOES = `apiVersion: cubeloom/v1
 kind: Pipeline
@@ -22,15 +22,16 @@ tasks:
 
 const HUGE = GOES.replace("name: goes", "name: huge").replace("cpu: 1,", "cpu: 64,");
 
+const WIDE = GOES.replace("name: goes", "name: wide").replace("cpu: 1,", "cpu: 7,");
+
 const PATH = "/projects/default/pipelines/goes";
 
 const site = siteFor(async (server) => {
   const there = await stage(server);
   const { api } = there;
-  for (const document of [GOES, HUGE]) await api("POST", "/projects/default/pipelines", { document, message: "as it began" });
+  for (const document of [GOES, HUGE, WIDE]) await api("POST", "/projects/default/pipelines", { document, message: "as it began" });
   for (let n = 0; n < 3; n += 1) {
-    const { body } = await api("POST", "/projects/default/runs", { pipeline: "goes" });
-    await ended(api, body.run.id);
+    for (const pipeline of ["goes", "wide"]) await ended(api, await start(api, { pipeline }));
   }
   await api("POST", "/prices", { cluster: "local", cpu_hour: "3600" });
   await api("POST", "/clusters", { name: "far", access: "kubeconfig", kubeconfig: KUBECONFIG, node_groups: { cards: { selector: { pool: "cards" } } } });
@@ -133,3 +134,20 @@ for (const theme of ["light", "dark"]) {
     await page.context().close();
   });
 }
+
+test("a place that is full says how long a run would wait there", async () => {
+  const { api } = site.there;
+  const holds = await start(api, { pipeline: "wide", parameters: { nap: 300 } });
+  await eventually(async () => assert.equal((await api("GET", `/runs/${holds}`)).body.state, "running"));
+  const page = await site.open({ as: "emil" });
+  await page.goto(PATH.replace("goes", "wide"));
+  await settled(page);
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await place(page, "local").getByText(/^\d+ minutes?/).waitFor();
+  assert.match(await place(page, "local").innerText(), /Waits\s*\d+ minutes?[\s\S]*up to \d+ minutes?[\s\S]*Takes\s*\d/);
+  assert.deepEqual(await look(page, "en"), []);
+  flawless(page);
+  await page.context().close();
+  await api("POST", `/runs/${holds}/cancel`);
+  await ended(api, holds);
+});

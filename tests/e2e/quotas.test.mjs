@@ -4,7 +4,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 
-import { look, settled } from "./support/browser.mjs";
+import { flawless, look, settled } from "./support/browser.mjs";
+import { eventually } from "./support/eventually.mjs";
 import { siteFor } from "./support/site.mjs";
 import { ended, stage, start } from "./support/stage.mjs";
 
@@ -158,6 +159,7 @@ for (const { lang, theme, size } of [{ lang: "en", theme: "dark", size: "narrow"
     await page.goto("/quotas");
     await settled(page);
     assert.ok(await page.locator(".quota-bar").count() > 0);
+    if (process.env.PICTURES) await page.screenshot({ path: `${process.env.PICTURES}/quotas-${theme}-${size}.png`, fullPage: true });
     assert.deepEqual(await look(page, lang), []);
     await page.context().close();
   });
@@ -170,7 +172,7 @@ test("members read", async () => {
   await page.locator(".page-head").getByRole("link", { name: "Quotas" }).click();
   await row(page, "project/default").waitFor();
   assert.equal(await page.getByRole("button", { name: /^Change/ }).count(), 0);
-  assert.equal(await page.locator("#new-group, #what-if").count(), 0);
+  assert.equal(await page.locator("#new-group, #what-if").count(), 0, "who has one project has nothing to move");
   // What other amounts would do they may ask, by keyboard; there is nothing to save.
   await row(page, "project/default").locator("[data-try-queue]").first().press("Enter");
   const asked = page.locator("dialog[open]");
@@ -181,4 +183,51 @@ test("members read", async () => {
   await page.keyboard.press("Escape");
   await asked.waitFor({ state: "detached" });
   await page.context().close();
+});
+
+test("a member asks what a move between two own projects would do: who gives back, who starts; and moves nothing", async () => {
+  const { api } = site.there;
+  await api("POST", "/projects", { name: "other" });
+  await api("PUT", "/projects/other/members/emil", { role: "editor" });
+  for (const [project, cpu] of [["default", 7], ["other", 0]]) {
+    const quotas = { local: { guarantee: { cpu } } };
+    await api("PUT", `/projects/${project}/quota`, { quotas }, { "if-match": "*" });
+  }
+  const work = (name, cpu) => `apiVersion: cubeloom/v1\nkind: Pipeline\nname: ${name}\ntasks: [{name: work, template: command, resources: {cpu: ${cpu}}, arguments: {command: [sleep, '300']}}]\n`;
+  const state = async (run, wanted) => eventually(async () => assert.equal((await api("GET", `/runs/${run}/tasks/work`)).body.state, wanted));
+  const runs = [];
+  for (const [project, name, cpu, wanted] of [["default", "old", 4, "running"], ["default", "new", 3, "running"], ["other", "owed", 2, "waiting"]]) {
+    const { body } = await api("POST", `/projects/${project}/runs`, { document: work(name, cpu) });
+    runs.push(body.run.id);
+    await state(body.run.id, wanted);
+  }
+  for (const [theme, size] of [["light", "wide"], ["dark", "narrow"]]) {
+    const page = await site.open({ as: "emil", theme, size });
+    await page.goto("/quotas");
+    await settled(page);
+    await page.locator("#what-if").press("Enter");
+    const dialog = page.getByRole("dialog");
+    assert.deepEqual(await dialog.getByLabel("From").locator("option").allInnerTexts(), ["project/default", "project/other"]);
+    await dialog.getByLabel("Of what").selectOption("cpu");
+    await dialog.getByLabel("From").selectOption("project/default");
+    await dialog.getByLabel("To", { exact: true }).selectOption("project/other");
+    await dialog.getByLabel("How much").fill("3");
+    await dialog.getByText("Running jobs that would give back what they borrowed: 1").waitFor();
+    await dialog.getByText(/default · new · work/).waitFor();
+    await dialog.getByText("Waiting jobs that would start: 1").waitFor();
+    await dialog.getByText(/other · owed · work/).waitFor();
+    assert.equal(await dialog.getByRole("button", { name: "Move it" }).count(), 0);
+    // Nothing is sent with the keyboard either.
+    await dialog.getByLabel("How much").press("Enter");
+    assert.deepEqual(await look(page, "en"), []);
+    if (process.env.PICTURES) await page.screenshot({ path: `${process.env.PICTURES}/what-if-${theme}-${size}.png` });
+    flawless(page);
+    await page.context().close();
+  }
+  const { body } = await api("GET", "/projects/default/quota");
+  assert.equal(body.quotas.local.guarantee.cpu, "7");
+  for (const run of runs) {
+    await api("POST", `/runs/${run}/cancel`);
+    await ended(api, run);
+  }
 });

@@ -1,9 +1,10 @@
 // The page of a run.
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { after, test } from "node:test";
 
-import { flawless, settled } from "./support/browser.mjs";
+import { flawless, look, settled } from "./support/browser.mjs";
+import { until } from "./support/server.mjs";
 import { siteFor } from "./support/site.mjs";
 import { ended, start } from "./support/stage.mjs";
 
@@ -17,12 +18,30 @@ tasks:
     arguments: {command: [sh, -c, "exit {{ item }}"]}
 `;
 
+const one = (name, cpu, line) =>
+  `apiVersion: cubeloom/v1\nkind: Pipeline\nname: ${name}\ntasks: [{name: work, template: command, resources: {cpu: ${cpu}, memory: 64Mi}, arguments: {command: [${line}]}}]\n`;
+
+// Before the server is stopped: its jobs would go on.
+after(async () => {
+  const { api, holds, waits } = site.there;
+  for (const run of [waits, holds]) {
+    await api("POST", `/runs/${run}/cancel`);
+    await ended(api, run);
+  }
+});
+
 const site = siteFor(async (server) => {
   server.user("ada", "--admin");
   const api = server.api(server.token("ada"));
   const run = await start(api, { document: DOCUMENT });
   await ended(api, run);
-  return { run };
+  await api("PUT", "/projects/default/quota", { quotas: { local: { guarantee: { cpu: 2 } } } }, { "if-match": "*" });
+  const holds = await start(api, { document: one("holds", 5, "sleep, '300'") });
+  await until("a job to hold five cores", async () => (await api("GET", `/runs/${holds}`)).body.state === "running");
+  const waits = await start(api, { document: one("waits", 4, "'true'") });
+  const why = async () => (await api("GET", `/runs/${waits}/tasks/work`)).body.wait?.why?.shortages[0]?.borrowed === 3;
+  await until("another to wait for four, and to say why", why);
+  return { api, run, holds, waits };
 });
 
 test("a task of several instances that failed says how many did, in the table and in the graph", async () => {
@@ -51,3 +70,24 @@ test("a file is chosen in the reader's language, and its name is shown", async (
   await page.getByText("# 变量 HF_TOKEN").waitFor();
   flawless(page);
 });
+
+for (const [lang, theme, size, words] of [
+  ["en", "light", "wide", ["CPU cores", "4", "3", "5 of 8", "2", "3"]],
+  ["zh", "dark", "narrow", ["CPU 核", "4", "3", "5 共 8", "2", "3"]],
+]) {
+  test(`why a task waits: what is asked, free, held, guaranteed and borrowed, and by whom, ${lang}`, async () => {
+    const { holds, waits } = site.there;
+    const page = await site.open({ as: "ada", lang, theme, size });
+    await page.goto(`/runs/${waits}/tasks/work`);
+    await settled(page);
+    const cells = await page.locator(".why-amounts tbody tr").first().locator("th, td").allInnerTexts();
+    assert.deepEqual(cells.map((cell) => cell.replaceAll(/\s+/g, " ").trim()), words);
+    const holder = page.locator(".why-holders li").first();
+    assert.equal(await holder.getByRole("link").getAttribute("href"), `/runs/${holds}/tasks/work`);
+    assert.match(await holder.innerText(), /work default · ada · .*5/);
+    assert.deepEqual(await look(page, lang), []);
+    if (process.env.PICTURES) await page.screenshot({ path: `${process.env.PICTURES}/why-${theme}-${size}.png`, fullPage: true });
+    flawless(page);
+    await page.context().close();
+  });
+}

@@ -5,8 +5,9 @@ import { test } from "node:test";
 
 import { flawless, look, settled } from "./support/browser.mjs";
 import { refused, told } from "./support/dialog.mjs";
+import { until } from "./support/server.mjs";
 import { siteFor } from "./support/site.mjs";
-import { stage } from "./support/stage.mjs";
+import { ended, stage } from "./support/stage.mjs";
 
 const DAILY = `apiVersion: cubeloom/v1
 kind: Pipeline
@@ -15,10 +16,25 @@ schedule: {cron: "0 6 * * *", timezone: Europe/Berlin, late_after: 2h}
 tasks: [{name: say, template: command, arguments: {command: [echo, "{{ run.date }}"]}}]
 `;
 
+/** It takes twice as long as it may. */
+const SLOW = `apiVersion: cubeloom/v1
+kind: Pipeline
+name: slow
+schedule: {every: 1s, late_after: 1s, skip_if_running: true}
+tasks: [{name: rest, template: command, arguments: {command: [sleep, "2"]}}]
+`;
+
 const site = siteFor(async (server) => {
   const there = await stage(server);
-  await there.api("POST", "/projects/default/pipelines", { document: DAILY });
-  return there;
+  const { api } = there;
+  await api("POST", "/projects/default/pipelines", { document: DAILY });
+  await api("POST", "/projects", { name: "night" });
+  await api("POST", "/projects/night/pipelines", { document: SLOW });
+  const first = async () => (await api("GET", "/projects/night/runs?pipeline=slow")).body.items.at(-1)?.id;
+  const late = await until("a run of the schedule", first);
+  await api("POST", "/projects/night/pipelines/slow/schedule/pause", {});
+  await ended(api, late);
+  return { ...there, late };
 });
 
 async function open(path, as, more = {}) {
@@ -78,6 +94,16 @@ test("dates of the past are previewed, filled in and watched; one date is run al
   assert.equal(await page.locator('#dates tr[data-date-state="started"]').count(), 4);
   flawless(page);
   await page.context().close();
+});
+
+test("a run that came too late is marked, on its page and among the others", async () => {
+  for (const path of [`/runs/${site.there.late}`, "/projects/night/runs", "/projects/night/pipelines/slow?tab=runs"]) {
+    const page = await open(path, "ada");
+    await page.locator(".tag.danger", { hasText: "Late" }).first().waitFor();
+    assert.deepEqual(await look(page, "en"), []);
+    flawless(page);
+    await page.context().close();
+  }
 });
 
 test("the calendar shows what ran and what will run, in a month and in days", async () => {

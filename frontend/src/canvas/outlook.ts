@@ -1,5 +1,6 @@
 //! What a node says of what would become of its task if the pipeline were run now: a word on a chip, and why.
 
+import { amountOf, plainAmount } from "../core/amount";
 import { about, duration } from "../core/time";
 import { t } from "../core/texts";
 import type { TaskOutlook } from "../editor/outlook";
@@ -31,20 +32,37 @@ function word(task: TaskOutlook): string {
   return task.start ? t("canvas.outlook-waits-about", { time: about(secondsUntil(task.start.p50)) }) : t("canvas.outlook-waits");
 }
 
-function why({ message, holders, hidden_holders: hidden, ahead, start, run_time: time }: TaskOutlook): string[] {
-  const named = holders.slice(0, NAMED).map((holder) => {
-    const values = { task: holder.task, project: holder.project, user: holder.user };
-    return holder.run === undefined || holder.run === null ? t("canvas.outlook-own", values) : t("canvas.outlook-holder", values);
-  });
-  const more = holders.length - named.length + hidden;
+function why(task: TaskOutlook): string[] {
+  const { message, holders, hidden_holders: hidden, ahead, start, run_time: time } = task;
+  const more = Math.max(0, holders.length - NAMED) + hidden;
   return [
     message ?? "",
-    named.length > 0 ? t("canvas.outlook-held", { names: named.join(", ") }) : "",
+    held(task),
     more > 0 ? t("canvas.outlook-others", { n: more }) : "",
     typeof ahead === "number" && ahead > 0 ? t("canvas.outlook-ahead", { n: ahead }) : "",
     start ? t("canvas.outlook-late", { time: about(secondsUntil(start.p90)) }) : "",
     time ? t("canvas.outlook-took", { time: duration(time.p50_seconds), late: duration(time.p90_seconds), n: time.attempts }) : "",
   ].filter(Boolean);
+}
+
+/** How much is held of what it waits for, and by whom: each with what they hold of it. */
+function held({ holders, hidden_holders: hidden, shortages }: TaskOutlook): string {
+  // Cards are what is waited for longest: where there are too few, they are told.
+  const short = shortages.find((one) => one.resource.startsWith("gpus")) ?? shortages[0];
+  const names = holders.slice(0, NAMED).map((holder) => {
+    const values = { task: holder.task, project: holder.project, user: holder.user };
+    const name = holder.run === undefined || holder.run === null ? t("canvas.outlook-own", values) : t("canvas.outlook-holder", values);
+    const amount = short && holder.amounts[short.resource];
+    return short === undefined || amount === undefined ? name : t("canvas.outlook-holds", { name, amount: amountOf(short.resource, amount) });
+  });
+  const most = short?.limit;
+  if (short === undefined || most === undefined || most === null) return names.length > 0 ? t("canvas.outlook-held", { names: names.join(", ") }) : "";
+  // Where all of them are known, it is their part: others may hold some of the rest, whose end is not needed.
+  const theirs = holders.reduce((sum, holder) => sum + (holder.amounts[short.resource] ?? 0), 0);
+  const much = hidden > 0 || theirs === 0 ? short.held : theirs;
+  const values = { held: plainAmount(short.resource, much), most: amountOf(short.resource, most) };
+  if (names.length > 0) return t("canvas.outlook-held-of", { ...values, names: names.join(", ") });
+  return short.held > 0 ? t("canvas.outlook-taken", values) : "";
 }
 
 function secondsUntil(moment: string): number {

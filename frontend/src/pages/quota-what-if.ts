@@ -1,4 +1,5 @@
-//! What if a guarantee is moved from one queue to another: who would give back, who would start; and then it may be done.
+//! What if a guarantee is moved from one queue to another: who would give back, who would start. An administrator may do it
+//! then.
 
 import { request } from "../api/client";
 import { openDialog } from "../core/dialog";
@@ -56,9 +57,9 @@ function changed({ pool, resource }: Move, queue: Queue, more: number): Edit {
   return { kind: queue.kind === "group" ? "group" : "project", name: queue.name, parent: queue.parent ?? null, quotas };
 }
 
-/** Opens the dialog. */
-export function whatIf(quotas: Quotas): void {
-  const queues = quotas.queues.map((queue): [string, string] => [key(queue), key(queue)]);
+/** Opens the dialog. Who may not change quotas asks of their own projects, and moves nothing. */
+export function whatIf(quotas: Quotas, mayMove: boolean): void {
+  const queues = quotas.queues.filter((queue) => mayMove || queue.kind === "project").map((queue): [string, string] => [key(queue), key(queue)]);
   const resources = [...new Set(["gpus", "cpu", "memory", ...quotas.pools.flatMap((pool) => pool.resources.map((one) => one.resource))])];
   const pool = select(quotas.pools.map((one): [string, string] => [one.pool, one.pool]));
   const form = h("form", { class: "form", id: "what-if-form" },
@@ -78,10 +79,16 @@ export function whatIf(quotas: Quotas): void {
     const wanted = move();
     return wanted && [changed(wanted, wanted.from, -wanted.much), changed(wanted, wanted.to, wanted.much)];
   });
-  const apply = h("button", { class: "button primary", type: "submit", form: form.id }, t("quotas.apply"));
-  openDialog({ title: t("quotas.what-if-title"), body: [form, preview.element], actions: [apply], large: true });
+  if (!mayMove) form.prepend(h("p", { class: "muted" }, t("quotas.try-text")));
+  form.append(preview.element);
+  const apply = mayMove && h("button", { class: "button primary", type: "submit", form: form.id }, t("quotas.apply"));
+  openDialog({ title: t("quotas.what-if-title"), body: [form], actions: apply ? [apply] : [], large: true });
   form.addEventListener("input", () => { preview.later(); });
   pool.focus();
+  if (!mayMove) {
+    form.addEventListener("submit", (event) => { event.preventDefault(); });
+    return;
+  }
   onSubmit(form, async () => {
     const wanted = move();
     if (!wanted) throw new Error(t("quotas.same"));

@@ -20,7 +20,7 @@ export function start(): void {
   startLimits();
   const quotas = carried("quotas-data") as Quotas;
   document.querySelector("#new-group")?.addEventListener("click", () => { add(quotas); });
-  document.querySelector("#what-if")?.addEventListener("click", () => { whatIf(quotas); });
+  document.querySelector("#what-if")?.addEventListener("click", () => { whatIf(quotas, document.querySelector("#new-group") !== null); });
   for (const button of all<HTMLButtonElement>("[data-edit-queue], [data-try-queue]")) {
     const tried = button.dataset["tryQueue"];
     const [kind, name] = (button.dataset["editQueue"] ?? tried ?? "").split("/");

@@ -50,6 +50,7 @@ impl Desk {
             queue: block.node.map(queue),
             named: block.named.map(named),
             shortages: self.shortages(&mut passing, known, &block),
+            misfit: self.misfit(known, &block),
             holders: holders.into_iter().filter_map(|holder| self.holder(holder)).collect(),
             ahead: self.before(&passing, job).unwrap_or_else(|| self.ahead(job, now)),
             head: block.behind.and_then(|ahead| Some(head(self.spec(ahead)?))),

@@ -22,6 +22,7 @@ mod head;
 mod job;
 mod ledger;
 mod makespan;
+mod misfit;
 mod named;
 mod nodes;
 mod order;

@@ -87,6 +87,11 @@ impl Nodes {
         (0..self.told.len()).filter(move |node| pool == 0 || self.pools[*node].contains(&pool))
     }
 
+    /// What each node of a pool has.
+    pub(crate) fn of_pool(&self, pool: u32) -> impl Iterator<Item = &Vector> {
+        self.of(pool).map(|node| &self.has[node])
+    }
+
     /// Puts workers on the first nodes with room for them, of those of a pool, as far as there is any.
     fn put(&self, room: &mut [Vector], pool: u32, shapes: impl Iterator<Item = (Vector, u32)>) -> Vec<Seat> {
         let mut seats = Vec::new();

@@ -2,6 +2,7 @@
 
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::quota::Resource;
+use cubeloom_domain::shape::{Misfit, Shape};
 use cubeloom_domain::state::WaitReason;
 use cubeloom_domain::waiting::{Explanation, Shortage, WaitRule};
 
@@ -52,6 +53,16 @@ impl Desk {
 pub fn sentence(why: &Explanation, whose: Whose<'_>) -> String {
     let person = whose.person;
     let queue = why.queue.as_ref().map_or("", |queue| queue.name());
+    if let Some(Misfit { resource, asked, nodes }) = &why.misfit {
+        let written = |shape: &Shape| told(resource, &shape.written(|one| resource.written(one)));
+        let (asked, nodes) = (written(asked), written(nodes));
+        return match &why.pool.node_group {
+            Some(group) => {
+                format!("asks for {asked}, and the nodes of the node group `{group}` have {nodes}")
+            }
+            None => format!("asks for {asked}, and the nodes that there are have {nodes}"),
+        };
+    }
     let Some(short) = worst(&why.shortages) else {
         return match why.rule {
             WaitRule::Apart => {
@@ -77,7 +88,7 @@ pub fn sentence(why: &Explanation, whose: Whose<'_>) -> String {
             },
         };
     };
-    let what = amount(&short.resource, short.asked);
+    let what = told(&short.resource, &short.resource.written(short.asked));
     let word = |amount: u64| short.resource.written(amount);
     let (held, limit) = (word(short.held), word(short.limit.unwrap_or_default()));
     match why.rule {
@@ -124,8 +135,8 @@ fn worst(shortages: &[Shortage]) -> Option<&Shortage> {
     shortages.iter().find(is_of_cards).or(shortages.first())
 }
 
-fn amount(resource: &Resource, amount: u64) -> String {
-    let written = resource.written(amount);
+/// An amount with what it is of.
+fn told(resource: &Resource, written: &str) -> String {
     match resource {
         Resource::Cpu => format!("{written} CPU"),
         Resource::Memory => format!("{written} of memory"),

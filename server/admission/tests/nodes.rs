@@ -95,8 +95,15 @@ fn a_gang_that_no_nodes_have_room_for_never_starts_and_keeps_nothing_from_others
     assert_eq!(case.pass(0), ["three"]);
     let why = case.why("four", 1);
     assert_eq!((why.rule, why.shortages.len()), (WaitRule::NeverFits, 0));
-    assert!(
-        sentence(&why, Whose { project: "project", person: "person" }).starts_with("its workers do not fit")
+    let whose = Whose { project: "project", person: "person" };
+    assert_eq!(sentence(&why, whose), "asks for 4 x 6 CPU, and the nodes that there are have 3 x 8 CPU");
+    // What is too little in all is told alike, and of a node group with its name.
+    case.wait(Spec { node_group: Some("big".into()), ..gang("five", 5, 8) });
+    let why = case.why("five", 1);
+    assert_eq!((why.rule, why.shortages.len()), (WaitRule::NeverFits, 1));
+    assert_eq!(
+        sentence(&why, whose),
+        "asks for 5 x 8 CPU, and the nodes of the node group `big` have 3 x 8 CPU"
     );
 }
 

@@ -41,6 +41,7 @@ pub mod record;
 pub mod resources;
 pub mod schedule;
 pub mod search;
+pub mod shape;
 pub mod sizing;
 pub mod slurm;
 pub mod state;

@@ -148,6 +148,21 @@ impl WaitReason {
             Self::Parallelism { .. } | Self::Decision(_) => None,
         }
     }
+
+    /// What may be said of a job like this one that stands so many places further behind: the same rule and amounts, and
+    /// nobody whose end would start it.
+    #[must_use]
+    pub fn further_behind(mut self, places: u32) -> Self {
+        if let Self::Capacity { why: Some(why), .. }
+        | Self::Behind { why: Some(why), .. }
+        | Self::Quota { why: Some(why), .. }
+        | Self::NamedLimit { why: Some(why), .. } = &mut self
+        {
+            why.ahead = why.ahead.saturating_add(places);
+            (why.holders, why.start) = (Vec::new(), None);
+        }
+        self
+    }
 }
 
 /// Why an instance was not run.

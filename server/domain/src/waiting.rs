@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock::Timestamp;
 use crate::quota::{Amounts, Pool, Queue, Resource};
+use crate::shape::Misfit;
 
 /// The rule that keeps a job waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -51,6 +52,9 @@ pub struct Explanation {
     /// Of what there is too little.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub shortages: Vec<Shortage>,
+    /// Of what its workers are made, and the nodes, where these never fit on those.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub misfit: Option<Misfit>,
     /// Who holds it: when all that are named here end, it starts in the next pass. Empty where that would not help.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub holders: Vec<Holder>,
@@ -121,7 +125,7 @@ pub struct StartEstimate {
 }
 
 /// A resource as its name.
-mod as_text {
+pub(crate) mod as_text {
     use serde::{Deserialize, Deserializer, Serializer};
 
     use crate::quota::Resource;
@@ -166,6 +170,7 @@ mod tests {
             queue: None,
             named: None,
             shortages: vec![shortage],
+            misfit: None,
             holders: Vec::new(),
             ahead: 3,
             head: None,

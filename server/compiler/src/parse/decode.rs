@@ -56,14 +56,28 @@ impl Decoder {
 
     /// Reads a mapping that has no other keys than these.
     pub fn map<'n>(&mut self, node: &'n Node<'n>, what: &str, keys: &[&'static str]) -> Option<Map<'n>> {
+        self.map_without(node, what, keys, &[])
+    }
+
+    /// The same, where people look for keys that it does not have on purpose: `absent` has each with what is said of it.
+    pub fn map_without<'n>(
+        &mut self,
+        node: &'n Node<'n>,
+        what: &str,
+        keys: &[&'static str],
+        absent: &[(&str, &str)],
+    ) -> Option<Map<'n>> {
         let Kind::Map(entries) = &node.kind else {
             self.wrong_type(node, &format!("{what} (a mapping)"));
             return None;
         };
         for entry in entries.iter().filter(|entry| !keys.contains(&entry.key.as_ref())) {
-            let hint = hint(&entry.key, keys.iter().copied());
-            let known = if hint.is_empty() { format!("; known are: {}", keys.join(", ")) } else { hint };
-            let message = format!("`{}` is no key of {what}{known}", entry.key);
+            let said = absent.iter().find(|(key, _)| *key == entry.key).map(|(_, said)| (*said).to_owned());
+            let message = said.unwrap_or_else(|| {
+                let hint = hint(&entry.key, keys.iter().copied());
+                let known = if hint.is_empty() { format!("; known are: {}", keys.join(", ")) } else { hint };
+                format!("`{}` is no key of {what}{known}", entry.key)
+            });
             let key = Node { mark: entry.mark, kind: Kind::Null };
             self.below(&entry.key, |d| d.problem(&key, Code::UnknownKey, message));
         }

@@ -48,6 +48,11 @@ pub const TASK: &[&str] = &[
     "outputs",
     "cache",
 ];
+/// What a task and its placement do not have on purpose, with what is said of it (decision 30).
+pub const NOT_OF_TASKS: &[(&str, &str)] = &[(
+    "cluster",
+    "all tasks of a run go to one cluster, where their files are: name it for the pipeline, or make this a pipeline of its own and run that with the task template `pipeline`",
+)];
 pub const PARAMETER: &[&str] = &["type", "default", "description", "enum", "minimum", "maximum"];
 pub const SCHEDULE: &[&str] = &[
     "cron",

@@ -9,7 +9,7 @@ use super::node::Node;
 
 /// Reads where workers go.
 pub fn placement(d: &mut Decoder, node: &Node<'_>) -> Option<Placement> {
-    let map = d.map(node, "a placement", keys::PLACEMENT)?;
+    let map = d.map_without(node, "a placement", keys::PLACEMENT, keys::NOT_OF_TASKS)?;
     let spreads = [("preferred", Spread::Preferred), ("required", Spread::Required), ("none", Spread::None)];
     let places = [("pack", WorkerPlacement::Pack), ("spread", WorkerPlacement::Spread)];
     Some(Placement {

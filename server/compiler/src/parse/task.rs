@@ -17,7 +17,7 @@ use super::search::search;
 
 /// Reads one task.
 pub fn task(d: &mut Decoder, node: &Node<'_>) -> Option<Task> {
-    let map = d.map(node, "a task", keys::TASK)?;
+    let map = d.map_without(node, "a task", keys::TASK, keys::NOT_OF_TASKS)?;
     Some(Task {
         name: d.required(map, "name", Decoder::name).unwrap_or_default(),
         template: d.required(map, "template", Decoder::filled).unwrap_or_default(),

@@ -8,7 +8,8 @@ use cubeloom_domain::job::VolumeMount;
 use cubeloom_domain::pipeline::Task;
 use cubeloom_domain::plan::PlannedRole;
 use cubeloom_domain::resources::{Amount, Resources};
-use cubeloom_domain::{Code, Cpu, Problem};
+use cubeloom_domain::shape::Shape;
+use cubeloom_domain::{Bytes, Code, Cpu, Problem};
 
 use super::Planner;
 use super::cards::{has_cards, lack, short_of_slices};
@@ -154,26 +155,46 @@ impl<'a> Planner<'a> {
             return;
         }
         let count = |role: &PlannedRole| least(roles, elastic_role, role);
-        let all = roles.planned.iter();
-        let needed =
-            all.fold(Amount::default(), |sum, role| sum.plus(Amount::of(&role.resources, count(role))));
-        let has = nodes.iter().fold(Amount::default(), |sum, node| sum.plus(node.amount()));
-        let short = match needed.fits(has) {
-            false => Some((describe(needed), describe(has))),
-            true => short_of_slices(&roles.planned, count, &nodes),
+        let n = roles.gang;
+        let gang = Gang { roles: &roles.planned, count: &count };
+        let message = match gang.short_of(&nodes) {
+            Some(scarce) => {
+                let (needed, has) = (scarce.written(&gang.shape(scarce)), scarce.written(&scarce.of(&nodes)));
+                match (group, self.largest_group(scarce, group, &nodes)) {
+                    (Some(group), Some((other, most))) => format!(
+                        "all {n} workers together can never run in the node group `{group}`: they need {needed}, and it has {has}; the largest node group, `{other}`, has {most}"
+                    ),
+                    (None, Some((group, most))) => format!(
+                        "all {n} workers together can never run here: they need {needed}, and the cluster has {has}; its largest node group, `{group}`, has {most}"
+                    ),
+                    (group, None) => together(n, group, &needed, &has),
+                }
+            }
+            None => match short_of_slices(&roles.planned, count, &nodes) {
+                Some((needed, has)) => together(n, group, &needed, &has),
+                None => return,
+            },
         };
-        if let Some((needed, has)) = short {
-            let n = roles.gang;
-            let message = match group {
-                Some(group) => format!(
-                    "all {n} workers together can never run in the node group `{group}`: they need {needed}, and it has {has}"
-                ),
-                None => format!(
-                    "all {n} workers together can never run here: they need {needed}, and the cluster has {has}"
-                ),
-            };
-            self.problem(Code::NeverFits, format!("{prefix}/resources"), message);
-        }
+        self.problem(Code::NeverFits, format!("{prefix}/resources"), message);
+    }
+
+    /// The node group with the most of what there is too little of, and its nodes in words; `None` where that is `own`, or all
+    /// nodes that were looked at are of it.
+    fn largest_group(
+        &self,
+        scarce: Scarce,
+        own: Option<&String>,
+        looked_at: &[&NodeFacts],
+    ) -> Option<(&'a str, String)> {
+        let of = |group: &'a str| {
+            let is_of = |node: &&NodeFacts| node.groups.iter().any(|one| one == group);
+            (group, scarce.of(&self.facts.nodes.iter().filter(is_of).collect::<Vec<_>>()))
+        };
+        let groups = self.facts.node_groups.iter().map(|group| of(group));
+        let (group, most) = groups.rev().max_by_key(|(_, shape)| shape.sum())?;
+        let tells_nothing = most.sum() == 0 || own.is_some_and(|own| own == group);
+        let is_all = own.is_none() && most == scarce.of(looked_at);
+        (!tells_nothing && !is_all).then(|| (group, scarce.written(&most)))
     }
 
     /// The nodes that a task may go to, and the node group that they are of. Of a group without nodes nothing is known:
@@ -236,10 +257,71 @@ fn misfit(resources: &Resources, nodes: &[&NodeFacts]) -> Option<String> {
     Some("no single node has all that it needs".into())
 }
 
-/// An amount for a message.
-fn describe(amount: Amount) -> String {
-    let gpus = if amount.gpus > 0 { format!(" and {} graphics cards", amount.gpus) } else { String::new() };
-    format!("{} CPU, {} of memory{gpus}", round(amount.cpu), readable(amount.memory))
+/// The sentence that says that a gang never fits.
+fn together(n: u32, group: Option<&String>, needed: &str, has: &str) -> String {
+    match group {
+        Some(group) => format!(
+            "all {n} workers together can never run in the node group `{group}`: they need {needed}, and it has {has}"
+        ),
+        None => {
+            format!(
+                "all {n} workers together can never run here: they need {needed}, and the cluster has {has}"
+            )
+        }
+    }
+}
+
+/// Workers that start together.
+struct Gang<'g> {
+    roles: &'g [PlannedRole],
+    /// How many workers of a role start together.
+    count: &'g dyn Fn(&PlannedRole) -> u32,
+}
+
+impl Gang<'_> {
+    /// How much each worker asks for.
+    fn shape(&self, scarce: Scarce) -> Shape {
+        let one =
+            |role: &PlannedRole| (scarce.amount(Amount::of(&role.resources, 1)), (self.count)(role).into());
+        Shape::new(self.roles.iter().map(one))
+    }
+
+    /// Of what these nodes have too little in all.
+    fn short_of(&self, nodes: &[&NodeFacts]) -> Option<Scarce> {
+        let is_short = |scarce: &Scarce| self.shape(*scarce).sum() > scarce.of(nodes).sum();
+        [Scarce::Gpus, Scarce::Cpu, Scarce::Memory].into_iter().find(is_short)
+    }
+}
+
+/// What a gang may be short of; what there is least of is told first.
+#[derive(Clone, Copy)]
+enum Scarce {
+    Gpus,
+    Cpu,
+    Memory,
+}
+
+impl Scarce {
+    fn amount(self, amount: Amount) -> u64 {
+        match self {
+            Self::Gpus => amount.gpus.into(),
+            Self::Cpu => amount.cpu.0,
+            Self::Memory => amount.memory.0,
+        }
+    }
+
+    /// How much each node has.
+    fn of(self, nodes: &[&NodeFacts]) -> Shape {
+        Shape::new(nodes.iter().map(|node| (self.amount(node.amount()), 1)))
+    }
+
+    fn written(self, shape: &Shape) -> String {
+        match self {
+            Self::Gpus => format!("{} GPUs", shape.written(|count| count.to_string())),
+            Self::Cpu => format!("{} CPU", shape.written(|cpu| round(Cpu(cpu)))),
+            Self::Memory => format!("{} of memory", shape.written(|memory| readable(Bytes(memory)))),
+        }
+    }
 }
 
 fn round(cpu: Cpu) -> String {
@@ -247,7 +329,7 @@ fn round(cpu: Cpu) -> String {
 }
 
 /// Memory in the largest unit that keeps one digit.
-fn readable(memory: cubeloom_domain::Bytes) -> String {
+fn readable(memory: Bytes) -> String {
     let units = [("Gi", 30), ("Mi", 20), ("Ki", 10)];
     match units.iter().find(|(_, shift)| memory.0 >= 1 << shift) {
         Some((unit, shift)) => format!("{:.1}{unit}", memory.0 as f64 / f64::from(1u32 << shift)),

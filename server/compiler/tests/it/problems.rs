@@ -1,8 +1,8 @@
 //! Every mistake of a document is told at once, with its place and what to do.
 
 use cubeloom_compiler::{check_pipeline, parse_pipeline, validate};
-use cubeloom_domain::executor::{Facts, NodeFacts};
-use cubeloom_domain::{Code, Cpu, JsonMap, Problem, Severity};
+use cubeloom_domain::executor::{Facts, GpuFacts, NodeFacts};
+use cubeloom_domain::{Bytes, Code, Cpu, JsonMap, Problem, Severity};
 use serde_json::json;
 
 use crate::support::{fixtures, machine, try_plan};
@@ -218,9 +218,41 @@ fn a_node_group_has_what_its_own_nodes_have() {
     // The task's own goes over the pipeline's; one that is empty now may grow.
     assert_eq!(said(&one(8, ", placement: {node_group: grows}"), of_pipeline), "");
     let gang = said("template: mpi, arguments: {workers: 4}", of_pipeline);
-    let together =
-        "can never run in the node group `small`: they need 8.1 CPU, 4.1Gi of memory, and it has 4 CPU";
-    assert!(gang.contains(together), "{gang}");
+    assert_eq!(
+        gang,
+        "all 5 workers together can never run in the node group `small`: they need 4 x 2 + 1 x 0.1 CPU, and it has 2 x 2 CPU"
+    );
+    // Where another group has more, that is told; a sum would not say on what nodes the workers could go.
+    let gang = said("template: mpi, arguments: {workers: 7}", "");
+    assert_eq!(
+        gang,
+        "all 8 workers together can never run here: they need 7 x 2 + 1 x 0.1 CPU, and the cluster has 1 x 8 + 2 x 2 CPU; its largest node group, `small`, has 2 x 2 CPU"
+    );
+    facts.nodes[0].groups = vec!["grows".into()];
+    let text = text("template: mpi, arguments: {workers: 4}", of_pipeline);
+    let problems = try_plan(&text, JsonMap::new(), &fixtures(), &facts).unwrap_err();
+    assert_eq!(
+        problems[0].message,
+        "all 5 workers together can never run in the node group `small`: they need 4 x 2 + 1 x 0.1 CPU, and it has 2 x 2 CPU; the largest node group, `grows`, has 1 x 8 CPU"
+    );
+}
+
+#[test]
+fn a_gang_of_cards_that_never_fits_is_told_by_its_shape() {
+    let card = GpuFacts { name: "H100".into(), memory: Bytes(80 << 30), ..GpuFacts::default() };
+    let mut facts = Facts { kind: "kubernetes".into(), ..machine() };
+    facts.nodes[0].gpus = vec![card; 8];
+    facts.nodes[0].groups = vec!["h100".into()];
+    let node = facts.nodes[0].clone();
+    facts.nodes.extend([node.clone(), NodeFacts { gpus: Vec::new(), groups: Vec::new(), ..node }]);
+    facts.node_groups = ["h100".to_owned()].into();
+    let text = "apiVersion: cubeloom/v1\nkind: Pipeline\nname: p\ntasks:\n  - {name: a, template: mpi, arguments: {workers: 3}, \
+                role_resources: {worker: {gpu: {count: 8}}}}\n";
+    let problems = try_plan(text, JsonMap::new(), &fixtures(), &facts).unwrap_err();
+    assert_eq!(
+        problems[0].message,
+        "all 4 workers together can never run here: they need 3 x 8 GPUs, and the cluster has 2 x 8 GPUs"
+    );
 }
 
 #[test]

@@ -15,7 +15,8 @@ use tokio::time::{Instant, timeout};
 
 use crate::state::Web;
 
-/// Of a run, so many instances that wait are looked at, the first first.
+/// Of a run, so many instances that wait are looked at: the first of each task, then the second of each. Those behind them
+/// wait as the last one of their task does that was looked at.
 const LOOKED_AT: usize = 64;
 /// How long an answer is good.
 const FRESH: Duration = Duration::from_secs(15);
@@ -88,13 +89,15 @@ impl Starts {
 
 /// Plays the queue for the jobs of a run that wait.
 fn play(desk: &Desk, run: &RunId, now: Timestamp) -> RunStarts {
-    let mut waiting: BTreeMap<(String, u32), JobId> = BTreeMap::new();
+    let mut waiting: BTreeMap<String, BTreeMap<u32, JobId>> = BTreeMap::new();
     for (job, spec) in desk.waiting_jobs().filter(|(_, spec)| spec.key.starts_with(run.as_str())) {
         let Ok(AttemptKey { task, instance, .. }) = spec.key.parse() else { continue };
-        waiting.insert((task, instance), job);
+        waiting.entry(task).or_default().insert(instance, job);
     }
-    let looked_at: Vec<_> = waiting.into_iter().take(LOOKED_AT).collect();
-    let jobs: Vec<JobId> = looked_at.iter().map(|(_, job)| *job).collect();
+    let mut in_turn: Vec<(usize, JobId)> =
+        waiting.values().flat_map(|of_task| of_task.values().copied().enumerate()).collect();
+    in_turn.sort_by_key(|(rank, _)| *rank);
+    let jobs: Vec<JobId> = in_turn.into_iter().take(LOOKED_AT).map(|(_, job)| job).collect();
     let until = Instant::now() + EXPLAINED;
     let mut reasons: BTreeMap<JobId, WaitReason> = BTreeMap::new();
     for job in jobs.iter().take_while(|_| Instant::now() < until) {
@@ -103,6 +106,16 @@ fn play(desk: &Desk, run: &RunId, now: Timestamp) -> RunStarts {
     let until = Instant::now() + PLAYED;
     // The same seed: who looks again sees the same, as long as nothing has changed.
     let starts = desk.estimates(&jobs, now, 1, &mut || Instant::now() < until);
-    let mut known = |job| JobStart { start: starts.get(&job).copied(), reason: reasons.remove(&job) };
-    RunStarts(looked_at.into_iter().map(|(place, job)| (place, known(job))).collect())
+    let mut found = BTreeMap::new();
+    for (task, of_task) in waiting {
+        let mut last: Option<(u32, WaitReason)> = None;
+        for (rank, (instance, job)) in (0u32..).zip(of_task) {
+            let own = reasons.remove(&job);
+            let like_the_last = || last.as_ref().map(|(at, reason)| reason.clone().further_behind(rank - at));
+            let reason = own.clone().or_else(like_the_last);
+            found.insert((task.clone(), instance), JobStart { start: starts.get(&job).copied(), reason });
+            last = own.map(|own| (rank, own)).or(last);
+        }
+    }
+    RunStarts(found)
 }

@@ -1,4 +1,4 @@
-//! `GET /quotas`: the tree of quotas as bars, and what was changed lately.
+//! `GET /quotas`: the tree of quotas as bars, and what was changed.
 
 mod bar;
 mod changes;
@@ -8,12 +8,13 @@ use axum::extract::State;
 use axum::response::Response;
 
 use self::bar::Bar;
-use self::changes::Changed;
+use self::changes::{Asked, Changes};
 use super::{Frame, carried, html};
 use crate::api::limits::view::{LimitView, LimitsView};
 use crate::api::quotas::view::{PoolShareView, PoolView, QueueView, QuotasView};
 use crate::auth::Caller;
 use crate::error::ApiResult;
+use crate::extract::Query;
 use crate::named_limits;
 use crate::quotas::shown;
 use crate::show;
@@ -30,7 +31,8 @@ const LEVELS: usize = 4;
 struct QuotasPage {
     frame: Frame,
     quotas: QuotasView,
-    changes: Vec<Changed>,
+    changes: Changes,
+    asked: Asked,
     limits: LimitsView,
     /// What the page's script works with.
     data: String,
@@ -39,12 +41,19 @@ struct QuotasPage {
 }
 
 /// The page.
-pub(crate) async fn page(State(web): State<Web>, frame: Frame, caller: Caller) -> ApiResult<Response> {
+pub(crate) async fn page(
+    State(web): State<Web>,
+    frame: Frame,
+    caller: Caller,
+    Query(asked): Query<Asked>,
+) -> ApiResult<Response> {
     let quotas = shown(&web, &caller).await?;
-    let changes = changes::latest(&web, &caller).await?;
     let limits = named_limits::shown(&web, &caller).await?;
+    let queues = quotas.queues.iter().map(|queue| format!("{}/{}", queue.kind, queue.name));
+    let of = queues.chain(limits.items.iter().map(|limit| format!("limit/{}", limit.name)));
+    let changes = changes::asked_for(&web, &caller, &asked, of).await?;
     let (data, limits_data) = (carried(&quotas)?, carried(&limits)?);
-    html(&QuotasPage { frame, quotas, changes, limits, data, limits_data })
+    html(&QuotasPage { frame, quotas, changes, asked, limits, data, limits_data })
 }
 
 /// A resource of a pool, for all together.
@@ -62,6 +71,13 @@ impl QuotasPage {
     fn may_change(&self) -> bool {
         let scope = self.frame.caller.as_ref().map(|caller| caller.scope);
         self.frame.is_admin() && scope == Some(cubeloom_domain::identity::Scope::Admin)
+    }
+
+    /// Whether the reader may ask what a move from one queue to another would do: who may change nothing asks of two projects
+    /// of their own, and saves nothing.
+    fn may_ask_moves(&self) -> bool {
+        let projects = self.quotas.queues.iter().filter(|queue| queue.kind == "project");
+        self.may_change() || projects.count() > 1
     }
 
     fn totals<'p>(&self, pool: &'p PoolView) -> Vec<Total<'p>> {

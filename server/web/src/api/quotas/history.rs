@@ -102,6 +102,15 @@ impl Told {
         Ok(Self::Some(all.into_iter().collect()))
     }
 
+    /// Of these only one, if any is asked for. Nothing shows whether there is one that they do not see.
+    pub(crate) fn only(self, queue: Option<String>) -> Self {
+        match queue {
+            None => self,
+            Some(queue) if self.has(&queue) => Self::One(queue),
+            Some(_) => Self::Some(Vec::new()),
+        }
+    }
+
     /// Whether changes of this one are told.
     fn has(&self, queue: &str) -> bool {
         match self {
@@ -149,12 +158,7 @@ pub(crate) async fn history(
     Query(wanted): Query<HistoryQuery>,
     Query(query): Query<PageQuery>,
 ) -> ApiResult<Json<Page<QuotaChangeView>>> {
-    let told = match (Told::to(&web, &caller).await?, wanted.queue) {
-        (told, None) => told,
-        (told, Some(queue)) if told.has(&queue) => Told::One(queue),
-        // Nothing shows whether there is one that they do not see.
-        (_, Some(_)) => Told::Some(Vec::new()),
-    };
+    let told = Told::to(&web, &caller).await?.only(wanted.queue);
     Ok(Json(page(&web, &told, &query).await?))
 }
 

@@ -1,17 +1,38 @@
-//! What was changed lately: each change as the fields that differ.
+//! What was changed, a page at a time: each change as the fields that differ.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::Deserialize;
 use serde_json::Value;
 
+use super::super::with_query;
 use crate::api::quotas::history::{QuotaChangeView, Told, page};
 use crate::auth::Caller;
 use crate::error::ApiResult;
 use crate::page::PageQuery;
 use crate::state::Web;
 
-/// So many changes are shown.
+/// So many changes are shown at once.
 const SHOWN: usize = 20;
+
+/// Which changes are asked for.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub(crate) struct Asked {
+    /// Only those of this: `project/NAME`, `group/NAME` or `limit/NAME`; empty for all.
+    #[serde(default)]
+    pub queue: String,
+    /// The page begins after this.
+    pub cursor: Option<String>,
+}
+
+/// Some of the changes.
+pub(super) struct Changes {
+    pub items: Vec<Changed>,
+    /// Where the earlier ones are.
+    pub next: Option<String>,
+    /// Of what they may be asked for.
+    pub of: Vec<String>,
+}
 
 /// A change.
 pub(super) struct Changed {
@@ -20,11 +41,24 @@ pub(super) struct Changed {
     pub fields: Vec<(String, String, String)>,
 }
 
-/// The newest changes, of what somebody sees.
-pub(super) async fn latest(web: &Web, caller: &Caller) -> ApiResult<Vec<Changed>> {
-    let query = PageQuery { limit: Some(SHOWN), cursor: None };
-    let found = page(web, &Told::to(web, caller).await?, &query).await?;
-    Ok(found.items.into_iter().map(changed).collect())
+/// The changes that are asked for of those that somebody sees, the newest first.
+pub(super) async fn asked_for(
+    web: &Web,
+    caller: &Caller,
+    asked: &Asked,
+    of: impl Iterator<Item = String>,
+) -> ApiResult<Changes> {
+    let query = PageQuery { limit: Some(SHOWN), cursor: asked.cursor.clone() };
+    let one = Some(&asked.queue).filter(|queue| !queue.is_empty());
+    let told = Told::to(web, caller).await?.only(one.cloned());
+    let found = page(web, &told, &query).await?;
+    let next = found.next_cursor.map(|cursor| {
+        let pairs = [("queue", asked.queue.as_str()), ("cursor", &cursor)];
+        format!("{}#quota-history", with_query("/quotas", &pairs))
+    });
+    // What has been deleted since may still be asked for.
+    let of: BTreeSet<String> = of.chain(one.cloned()).collect();
+    Ok(Changes { items: found.items.into_iter().map(changed).collect(), next, of: of.into_iter().collect() })
 }
 
 fn changed(change: QuotaChangeView) -> Changed {

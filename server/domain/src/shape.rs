@@ -1,0 +1,74 @@
+//! Of what a gang, or a group of nodes, is made: `3 x 8 + 1 x 4`. A sum does not tell why workers fit nowhere: four nodes of
+//! eight cards and one of thirty-two have the same.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::quota::Resource;
+
+/// So many workers, or nodes, with so much of one resource each, the largest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shape(Vec<Part>);
+
+/// Those that are alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Part {
+    count: u64,
+    each: u64,
+}
+
+impl Shape {
+    /// Puts those together that are alike. What has nothing of the resource is left out.
+    ///
+    /// `parts` has how much each has, and how many there are.
+    #[must_use]
+    pub fn new(parts: impl IntoIterator<Item = (u64, u64)>) -> Self {
+        let mut alike: BTreeMap<Reverse<u64>, u64> = BTreeMap::new();
+        for (each, count) in parts.into_iter().filter(|(each, count)| *each > 0 && *count > 0) {
+            let sum = alike.entry(Reverse(each)).or_default();
+            *sum = sum.saturating_add(count);
+        }
+        Self(alike.into_iter().map(|(Reverse(each), count)| Part { count, each }).collect())
+    }
+
+    /// All together.
+    #[must_use]
+    pub fn sum(&self) -> u64 {
+        self.0.iter().fold(0, |sum, part| sum.saturating_add(part.count.saturating_mul(part.each)))
+    }
+
+    /// In words, with each amount as `one` writes it; `0` where there is nothing.
+    #[must_use]
+    pub fn written(&self, one: impl Fn(u64) -> String) -> String {
+        let parts: Vec<String> =
+            self.0.iter().map(|part| format!("{} x {}", part.count, one(part.each))).collect();
+        if parts.is_empty() { "0".to_owned() } else { parts.join(" + ") }
+    }
+}
+
+/// What a gang asks for, and what there is: why it can never run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Misfit {
+    /// Of what there is too little.
+    #[serde(with = "crate::waiting::as_text")]
+    pub resource: Resource,
+    /// Its workers.
+    pub asked: Shape,
+    /// The nodes that they may go to.
+    pub nodes: Shape,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shape_tells_how_many_have_how_much() {
+        let shape = Shape::new([(8, 2), (4, 1), (8, 1), (0, 5), (2, 0)]);
+        assert_eq!(shape.written(|one| one.to_string()), "3 x 8 + 1 x 4");
+        assert_eq!(shape.sum(), 28);
+        assert_eq!(Shape::new([]).written(|one| one.to_string()), "0");
+    }
+}
