@@ -12,11 +12,11 @@ use cubeloom_domain::identity::Keeps;
 use cubeloom_domain::slurm::SlurmCalls;
 use cubeloom_domain::vault::Vault;
 use cubeloom_executor_kubernetes::{
-    Access, AccessError, CardMeter, CardsWorked, KubernetesConfig, KubernetesExecutor, Owners,
+    Access, AccessError, CardLines, CardMeter, CardsWorked, KubernetesConfig, KubernetesExecutor, Owners,
 };
 use cubeloom_executor_slurm::{SlurmConfig, SlurmExecutor};
 use cubeloom_store::{Store, StoreError};
-use cubeloom_web::clusters::{cards_worked, open_kubeconfig};
+use cubeloom_web::clusters::{cards_over_time, cards_worked, open_kubeconfig};
 use cubeloom_web::secrets::Keyring;
 
 /// How often a Slurm cluster is asked about all jobs together.
@@ -71,6 +71,11 @@ impl Maker {
             let (store, keys, cluster) = (store.clone(), keys.clone(), cluster.clone());
             Box::pin(async move { cards_worked(&store, &keys, &cluster, &object, ran).await })
         });
+        let (store, keys, cluster) = (self.store.clone(), self.keys.clone(), name.to_owned());
+        let lines: Arc<CardLines> = Arc::new(move |object, ran| {
+            let (store, keys, cluster) = (store.clone(), keys.clone(), cluster.clone());
+            Box::pin(async move { cards_over_time(&store, &keys, &cluster, &object, ran).await })
+        });
         let config = KubernetesConfig {
             name: name.to_owned(),
             access,
@@ -80,7 +85,7 @@ impl Maker {
             code: self.code.clone(),
             owners: Owners(Arc::new(move |project| local.owner(project).ok().flatten())),
             vault: Some(Arc::clone(&self.vault)),
-            cards: Some(CardMeter(cards)),
+            cards: Some(CardMeter { worked: cards, lines }),
             keep: Duration::from_secs(settings.keep),
             keeps: Some(Arc::clone(&self.keeps)),
             patience: Duration::from_secs(settings.patience),
