@@ -160,13 +160,11 @@ impl TaskPage {
     }
 
     /// Whether a worker was not good enough.
-    #[expect(clippy::unused_self, reason = "a template calls it")]
     fn is_blamed(&self, preflight: &PreflightView, worker: &str) -> bool {
         preflight.blamed.as_ref().is_some_and(|blamed| blamed.worker == worker)
     }
 
     /// What a test measured, in the order of the table's columns.
-    #[expect(clippy::unused_self, reason = "a template calls it")]
     fn tested(&self, values: &PreflightValues) -> [String; 5] {
         let PreflightValues { cpu, memory, card, mount, network } = *values;
         [cpu, memory, card, mount, network].map(|value| value.map_or_else(|| "–".into(), show::number))
