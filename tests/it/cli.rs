@@ -11,6 +11,7 @@ mod flow;
 mod import;
 mod kubernetes;
 mod logs;
+mod preflight;
 mod processes;
 mod rules;
 mod secrets;

@@ -55,6 +55,8 @@ const ELSEWHERE: &[&str] = &[
     "server/executor-local/src/cgroup/",
     "server/workers/src/outputs.rs",
     "server/executor-kubernetes/src/outputs.rs",
+    // Stand in the place of the frames of a worker that hangs.
+    "server/executor-kubernetes/src/stacks.rs",
     "server/executor-local/src/python/interpreter.rs",
     "server/executor-local/src/python/uv.rs",
     "server/store/",

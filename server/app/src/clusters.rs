@@ -12,12 +12,12 @@ use cubeloom_domain::identity::Keeps;
 use cubeloom_domain::slurm::SlurmCalls;
 use cubeloom_domain::vault::Vault;
 use cubeloom_executor_kubernetes::{
-    Access, AccessError, CardMeter, CardsWorked, KubernetesConfig, KubernetesExecutor, Owners, PodMeter,
-    PodsUsed,
+    Access, AccessError, CardLines, CardMeter, CardsWorked, KubernetesConfig, KubernetesExecutor, Owners,
+    PodMeter, PodsUsed,
 };
 use cubeloom_executor_slurm::{SlurmConfig, SlurmExecutor};
 use cubeloom_store::{Store, StoreError};
-use cubeloom_web::clusters::{cards_worked, open_kubeconfig, pods_used};
+use cubeloom_web::clusters::{cards_over_time, cards_worked, open_kubeconfig, pods_used};
 use cubeloom_web::secrets::Keyring;
 
 /// How often a Slurm cluster is asked about all jobs together.
@@ -69,7 +69,7 @@ impl Maker {
         let local = Arc::clone(&self.local);
         let (store, keys, cluster) = (self.store.clone(), self.keys.clone(), name.to_owned());
         let measures = (store, keys, cluster);
-        let of_pods = measures.clone();
+        let (of_pods, of_lines) = (measures.clone(), measures.clone());
         let cards: Arc<CardsWorked> = Arc::new(move |object, ran| {
             let (store, keys, cluster) = measures.clone();
             Box::pin(async move { cards_worked(&store, &keys, &cluster, &object, ran).await })
@@ -77,6 +77,10 @@ impl Maker {
         let pods: Arc<PodsUsed> = Arc::new(move |object, ran| {
             let (store, keys, cluster) = of_pods.clone();
             Box::pin(async move { pods_used(&store, &keys, &cluster, &object, ran).await })
+        });
+        let lines: Arc<CardLines> = Arc::new(move |object, ran| {
+            let (store, keys, cluster) = of_lines.clone();
+            Box::pin(async move { cards_over_time(&store, &keys, &cluster, &object, ran).await })
         });
         let config = KubernetesConfig {
             name: name.to_owned(),
@@ -87,7 +91,7 @@ impl Maker {
             code: self.code.clone(),
             owners: Owners(Arc::new(move |project| local.owner(project).ok().flatten())),
             vault: Some(Arc::clone(&self.vault)),
-            cards: Some(CardMeter(cards)),
+            cards: Some(CardMeter { worked: cards, lines }),
             pods: Some(PodMeter(pods)),
             keep: Duration::from_secs(settings.keep),
             keeps: Some(Arc::clone(&self.keeps)),

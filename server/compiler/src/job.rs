@@ -2,9 +2,10 @@
 
 use cubeloom_domain::approval::{OnRejection, Question};
 use cubeloom_domain::call::{Call, Called};
-use cubeloom_domain::job::{Job, JobRole};
+use cubeloom_domain::job::{Job, JobPreflight, JobRole};
 use cubeloom_domain::outcome::{Failure, FailureKind};
 use cubeloom_domain::plan::{ForEachItems, Late, PlannedTask, PlannedTemplate, RunPlan};
+use cubeloom_domain::preflight::Bounds;
 use cubeloom_domain::sizing;
 use cubeloom_domain::{AttemptKey, Bytes, InstanceIx, JsonMap, TaskIx};
 use serde_json::Value;
@@ -121,6 +122,10 @@ pub fn job(
             .filter(|search| search.early_stop.is_some())
             .map(|search| search.of.clone()),
         grows: false,
+        // What is normal there, the engine knows.
+        preflight: planned
+            .preflight
+            .map(|policy| JobPreflight { wait: policy.wait, bounds: Bounds::default() }),
         call: planned.calls.then(|| call(&Given { planned, late: &late })),
     })
 }

@@ -26,6 +26,7 @@ use crate::model::{ReportedModel, Usable};
 use crate::monitoring::Reading;
 use crate::outcome::{Failure, Outcome};
 use crate::pace::Pace;
+use crate::preflight::Tested;
 use crate::quantity::{Bytes, Cpu};
 use crate::quota::QueueRecord;
 use crate::resources::{Amount, Resources};
@@ -75,6 +76,8 @@ pub enum Event {
     Progress(Progress),
     /// At which pace its workers have reported steps so far, all together.
     Paced(Box<Pace>),
+    /// What the test of its workers came to, before its program began.
+    Tested(Box<Tested>),
     /// Its program reported a value of the metric that its job [watches](Job::watches).
     Measured(Metric),
     /// A worker of it has nearly used up its memory. Told now and then for as long as that is so, of a job that
@@ -191,6 +194,9 @@ pub struct Report {
     /// The last checkpoint.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub checkpoint: Option<Value>,
+    /// What the test of its workers came to. It is kept with the attempt.
+    #[serde(skip)]
+    pub preflight: Option<Box<Tested>>,
     /// A sentence for each thing that could not be read, the first of them.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub warnings: Vec<String>,
@@ -487,6 +493,11 @@ pub trait Executor: Send + Sync {
         None
     }
 
+    /// What the cards of workers do over time, where that can be read: by it is seen that all have fallen idle.
+    fn cards(&self) -> Option<&dyn UsageSeries> {
+        self.usage()
+    }
+
     /// Terminals where attempts have ended, where the cluster can give some.
     fn terminals(&self) -> Option<&dyn Terminals> {
         None
@@ -512,6 +523,11 @@ pub trait Scaling: Send + Sync {
 /// Gives the workers of jobs that run more memory than they began with: an optional capability of executors. Of a job that
 /// [grows](Job::grows) they report [`Event::NearlyFull`]; a job that is taken up gets what its submission says.
 pub trait Growth: Send + Sync {
+    /// Whether it can be done for the jobs of a project.
+    fn may_grow(&self, _project: &str) -> bool {
+        true
+    }
+
     /// Makes the workers of a job that runs have the memory of this submission, without starting them again. The same twice is
     /// the same as once; nothing becomes less; does nothing when the job has ended. What the cluster cannot give the workers go
     /// on without; where it says so, that is reported as [`Event::NotGiven`].

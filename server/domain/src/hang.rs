@@ -6,7 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::clock::Timestamp;
+use crate::outcome::FailureKind;
 use crate::pace::Pace;
+use crate::preflight::Preflight;
 use crate::quantity::Span;
 
 /// So many gaps between reports must be known, of this attempt and those before it, before anything is said.
@@ -51,9 +53,36 @@ pub struct Known {
     pub longest: u64,
     /// How many of them were stopped because they hung.
     pub restarts: u32,
+    /// How many of them had a worker that failed the tests before the program began.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub preflights: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 impl Known {
+    /// What is known once an attempt that failed so, if it did, has ended; `None` where it adds nothing.
+    #[must_use]
+    pub fn after(
+        pace: Option<&Pace>,
+        preflight: Option<&Preflight>,
+        failed: Option<FailureKind>,
+    ) -> Option<Self> {
+        match (pace, preflight) {
+            (Some(pace), _) => Some(Self::of(pace, failed == Some(FailureKind::Hung))),
+            // Its program has not reported anything.
+            (None, Some(preflight)) => {
+                let known = preflight.known;
+                let failed = failed == Some(FailureKind::Preflight);
+                Some(Self { preflights: known.preflights + u32::from(failed), ..known })
+            }
+            (None, None) => None,
+        }
+    }
+
     /// What is known once an attempt with this pace has ended.
     #[must_use]
     pub fn of(pace: &Pace, hung: bool) -> Self {
@@ -61,6 +90,7 @@ impl Known {
             gaps: pace.known.gaps.saturating_add(pace.gaps),
             longest: pace.known.longest.max(pace.longest),
             restarts: pace.known.restarts + u32::from(hung),
+            preflights: pace.known.preflights,
         }
     }
 }
@@ -221,7 +251,7 @@ mod tests {
         let young = pace(ENOUGH - 1, 1, 10);
         assert_eq!(due(&young, &after(60)), None);
         let before = Known::of(&pace(40, 50, 0), true);
-        assert_eq!(before, Known { gaps: 40, longest: 50_000_000, restarts: 1 });
+        assert_eq!(before, Known { gaps: 40, longest: 50_000_000, restarts: 1, preflights: 0 });
         let known = Pace { known: before, ..young.clone() };
         assert_eq!(due(&known, &after(60)), Some(at(10 + 150)), "three times the longest gap of before");
         let done = Pace { behind: None, ..known };

@@ -9,6 +9,7 @@ use crate::belongings::VolumePlace;
 use crate::call::Call;
 use crate::ids::AttemptKey;
 use crate::pipeline::{ElasticRange, Placement};
+use crate::preflight::Bounds;
 use crate::quantity::Span;
 use crate::resources::{self, Amount, Resources};
 use crate::sizing::AttemptSizing;
@@ -83,6 +84,9 @@ pub struct Job {
     /// Whether it is told that a worker has nearly used up its memory: its workers may get more while they run.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub grows: bool,
+    /// How its workers are tested before its program begins, where they are.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub preflight: Option<JobPreflight>,
     /// The run that it is, of another pipeline: then it has no workers.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub call: Option<Call>,
@@ -138,6 +142,15 @@ impl Job {
     pub fn cards(&self) -> BTreeMap<String, u32> {
         resources::cards(self.roles.iter().map(|role| (&role.resources, role.replicas)))
     }
+}
+
+/// How a job's workers are tested before its program begins.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct JobPreflight {
+    /// How long they wait for each other.
+    pub wait: Span,
+    /// What each must come to.
+    pub bounds: Bounds,
 }
 
 /// One role of a job.

@@ -34,6 +34,7 @@ pub mod outcome;
 pub mod pace;
 pub mod pipeline;
 pub mod plan;
+pub mod preflight;
 pub mod problem;
 pub mod quantity;
 pub mod quota;

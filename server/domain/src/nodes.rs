@@ -20,7 +20,8 @@ pub struct NodeName {
     pub node: String,
 }
 
-/// An attempt that failed through its node: it lost a graphics card, or the node itself.
+/// An attempt that failed through its node: it lost a graphics card, or the node itself, or its worker there failed the tests
+/// before the program began.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeFailure {
     /// The node.
@@ -34,6 +35,9 @@ pub struct NodeFailure {
     pub at: Timestamp,
     /// How, as a sentence.
     pub message: String,
+    /// Whether a test of its workers has shown that it is the node: one such failure is enough.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub sure: bool,
 }
 
 impl NodeFailure {
@@ -43,13 +47,17 @@ impl NodeFailure {
         let AttemptState::Ended { ended_at, outcome: Outcome::Failed(failure), .. } = &record.state else {
             return None;
         };
-        let node = failure.node.as_deref().filter(|_| failure.kind == FailureKind::Lost)?;
+        let counts = matches!(failure.kind, FailureKind::Lost | FailureKind::Preflight);
+        let node = failure.node.as_deref().filter(|_| counts)?;
+        let tested = record.preflight.as_ref().filter(|_| failure.kind == FailureKind::Preflight);
+        let blamed = tested.and_then(|preflight| preflight.tested.as_ref()?.blamed.as_ref());
         Some(Self {
             of: NodeName { cluster: record.pool.cluster.clone(), node: node.into() },
             attempt: record.key.clone(),
             began: record.created_at,
             at: *ended_at,
             message: failure.message.clone(),
+            sure: blamed.is_some_and(|blamed| blamed.sure),
         })
     }
 }
@@ -171,8 +179,9 @@ impl NodeRule {
         for (of, failures) in by_node {
             let count = counts.entry(of.cluster.clone()).or_default();
             let most = ((count.usable + count.aside) / ONE_IN).max(1);
+            let is_sure = failures.iter().any(|failure| failure.sure);
             let mut counted = one_after_another(failures);
-            if counted.len() < self.failures
+            if (counted.len() < self.failures && !is_sure)
                 || is_aside.contains(of)
                 || count.aside >= most
                 || count.usable < 2
@@ -223,6 +232,7 @@ mod tests {
             began: Timestamp(hour * HOUR - HOUR / 2),
             at: Timestamp(hour * HOUR),
             message: format!("worker-{n} lost its graphics card"),
+            sure: false,
         }
     }
 
@@ -239,6 +249,13 @@ mod tests {
         failures.push(failure("a", 3, 4));
         assert_eq!(judged(&failures, &[], 8, 3), ["a"]);
         assert_eq!(judged(&failures, &[], 8, 26), [""; 0], "the first was longer ago than a day");
+    }
+
+    #[test]
+    fn a_test_that_shows_that_it_is_the_node_is_enough() {
+        let sure = NodeFailure { sure: true, ..failure("a", 1, 1) };
+        assert_eq!(judged(&[sure.clone(), failure("b", 1, 2)], &[], 8, 2), ["a"]);
+        assert_eq!(judged(&[sure], &[], 1, 2), [""; 0], "there is no other");
     }
 
     #[test]

@@ -80,6 +80,8 @@ pub enum FailureKind {
     Preempted,
     /// It hung, and was stopped for it.
     Hung,
+    /// A worker of it failed the tests before its program was to begin.
+    Preflight,
     /// An expression of the task could not be evaluated.
     Expression,
     /// A person said no.
@@ -101,6 +103,7 @@ impl fmt::Display for FailureKind {
             Self::Lost => "lost",
             Self::Preempted => "preempted",
             Self::Hung => "hung",
+            Self::Preflight => "pre-flight failed",
             Self::Expression => "bad expression",
             Self::Rejected => "rejected",
             Self::Run => "run failed",

@@ -12,6 +12,7 @@ use crate::JsonMap;
 use crate::canvas::Canvas;
 use crate::hang::{HangAction, HangPolicy};
 use crate::outcome::FailureKind;
+use crate::preflight::PreflightUse;
 use crate::quantity::Span;
 use crate::resources::ResourceRequest;
 use crate::search::Search;
@@ -161,6 +162,9 @@ pub struct Task {
     /// When an attempt that reports no more steps hangs, and what is done about it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub hang: Option<HangRule>,
+    /// Whether its workers are tested before its program begins; over the template's.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub preflight: Option<PreflightUse>,
     /// An expression; when it is false the task is skipped.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub when: Option<String>,
@@ -313,7 +317,8 @@ impl RetryOn {
         match kind {
             FailureKind::OutOfMemory => Self::OutOfMemory,
             FailureKind::Timeout => Self::Timeout,
-            FailureKind::Lost => Self::Lost,
+            // A node was bad, not the program.
+            FailureKind::Lost | FailureKind::Preflight => Self::Lost,
             FailureKind::Preempted => Self::Preempted,
             FailureKind::Exit
             | FailureKind::Signal

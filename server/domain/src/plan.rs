@@ -15,6 +15,7 @@ use crate::hang::HangPolicy;
 use crate::ids::{RunId, TaskIx};
 use crate::job::{PythonEnvironment, SecretMount, SuccessRule, VolumeMount};
 use crate::pipeline::{ElasticRange, Placement, RetryOn, SizingMode, TriggerRule};
+use crate::preflight::PreflightPolicy;
 use crate::quantity::Span;
 use crate::quota::Pool;
 use crate::resources::Resources;
@@ -212,6 +213,9 @@ pub struct PlannedTask {
     /// When one hangs, and what is done about it.
     #[serde(skip_serializing_if = "is_default", default)]
     pub hang: HangPolicy,
+    /// How its workers are tested before its program begins, where they are.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub preflight: Option<PreflightPolicy>,
     /// Larger goes first.
     #[serde(skip_serializing_if = "is_default", default)]
     pub priority: i32,

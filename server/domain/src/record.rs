@@ -17,6 +17,7 @@ use crate::lowered::Bindings;
 use crate::model::NewModelVersion;
 use crate::pace::Pace;
 use crate::plan::RunPlan;
+use crate::preflight::Preflight;
 use crate::quota::Pool;
 use crate::resources::Amount;
 use crate::schedule::Cause;
@@ -146,6 +147,9 @@ pub struct AttemptRecord {
     /// That it hangs, or did.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub hang: Option<Box<Hang>>,
+    /// The test of its workers before its program began; none where they are not tested.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub preflight: Option<Box<Preflight>>,
 }
 
 /// What an attempt had until it got workers, or gave some back.

@@ -55,6 +55,9 @@ pub struct TaskTemplate {
     /// Whether it starts whole or not at all; true when absent.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub gang: Option<bool>,
+    /// Whether its workers are tested before its program begins, unless a task says otherwise.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub preflight: bool,
     /// How few and how many workers it can use.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub elastic: Option<ElasticTemplate>,

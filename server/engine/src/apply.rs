@@ -70,7 +70,7 @@ impl Engine {
             Action::LookAtCards(executor, key) => {
                 let sender = self.sender.clone();
                 tokio::spawn(async move {
-                    let workers = match executor.usage() {
+                    let workers = match executor.cards() {
                         Some(usage) => timeout(LOOK, usage.series(&key)).await,
                         None => return,
                     };

@@ -190,6 +190,7 @@ impl Engine {
         }
         let aside = self.judge_nodes(now).await?;
         self.core.set_aside(aside);
+        self.core.set_norms(self.store.preflight_norms().await?);
         // The oldest first, also in the queue.
         acquired.sort();
         for run in &acquired {
@@ -445,6 +446,7 @@ impl Engine {
             Event::Progress(progress) => RunEvent::Progress(observation.key.clone(), *progress),
             Event::Started { .. }
             | Event::Paced(_)
+            | Event::Tested(_)
             | Event::Measured(_)
             | Event::NearlyFull(_)
             | Event::NotGiven(_)

@@ -1,7 +1,6 @@
 //! What all attempts on one cluster share.
 
 use std::collections::HashMap;
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 use cubeloom_domain::executor::{Ended, Event, Facts, Observation, Observer, StopCause};
@@ -23,6 +22,7 @@ use crate::error::{Refused, pause};
 use crate::folders::Folders;
 use crate::pace::Pace;
 use crate::queues::Mirror;
+use crate::resizes::Resizes;
 use crate::standing::Watched;
 use crate::taken::Others;
 use crate::used::Meter;
@@ -110,8 +110,8 @@ pub struct Cluster {
     pub reports: Reports,
     /// The pods of others on its nodes.
     pub others: Others,
-    /// Whether pods that run can be given more memory there.
-    pub resizes: AtomicBool,
+    /// Where pods that run can be given more memory.
+    pub resizes: Resizes,
     /// What pods use.
     pub meter: Meter,
     /// Cards that nodes have lost.
@@ -140,7 +140,7 @@ impl Cluster {
             disk: Semaphore::new(ON_DISK),
             reports: Reports::default(),
             others: Others::default(),
-            resizes: AtomicBool::new(false),
+            resizes: Resizes::default(),
             meter: Meter::default(),
             troubles: Mutex::default(),
             client: OnceCell::new(),

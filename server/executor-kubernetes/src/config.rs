@@ -11,7 +11,7 @@ use cubeloom_domain::Timestamp;
 use cubeloom_domain::executor::BoxFuture;
 use cubeloom_domain::identity::Keeps;
 use cubeloom_domain::kubernetes::KubernetesFacts;
-use cubeloom_domain::usage::{CardTime, PodUse};
+use cubeloom_domain::usage::{CardTime, PodUse, WorkerLines};
 use cubeloom_domain::vault::Vault;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -40,7 +40,12 @@ impl fmt::Debug for Owners {
 
 /// What somebody else measures of a job's cards: the executor sees no cards of nodes.
 #[derive(Clone)]
-pub struct CardMeter(pub Arc<CardsWorked>);
+pub struct CardMeter {
+    /// For how long they worked.
+    pub worked: Arc<CardsWorked>,
+    /// What they did, over time.
+    pub lines: Arc<CardLines>,
+}
 
 /// For how long the cards of the job whose objects have a name worked between two moments; `None` where nobody measured it.
 pub type CardsWorked =
@@ -58,6 +63,11 @@ impl fmt::Debug for PodMeter {
         f.write_str("PodMeter")
     }
 }
+/// What the cards of the workers of the job whose objects have a name did between two moments; nothing of those of which nobody
+/// tells, or a sentence why that is not known.
+pub type CardLines = dyn Fn(String, (Timestamp, Timestamp)) -> BoxFuture<'static, Result<Vec<WorkerLines>, String>>
+    + Send
+    + Sync;
 
 impl fmt::Debug for CardMeter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,7 +1,6 @@
 //! The executor's port.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -10,6 +9,7 @@ use cubeloom_domain::executor::{
     BoxFuture, Ended, Event, Executor, Facts, Growth, Notice, Observer, Report, Scaling, StopCause,
     Submission,
 };
+use cubeloom_domain::hang::WorkerStack;
 use cubeloom_domain::job::Job;
 use cubeloom_domain::kubernetes::{KubernetesFacts, KubernetesJob};
 use cubeloom_domain::logs::Logs;
@@ -17,7 +17,7 @@ use cubeloom_domain::lowered::{Bindings, KubernetesBindings, Lowered};
 use cubeloom_domain::outcome::{Failure, FailureKind, Outcome};
 use cubeloom_domain::quota::QueueRecord;
 use cubeloom_domain::terminal::Terminals;
-use cubeloom_domain::usage::UsageSummary;
+use cubeloom_domain::usage::{UsageSeries, UsageSummary};
 use cubeloom_domain::vault;
 use cubeloom_domain::{AttemptKey, Clock};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
@@ -28,7 +28,7 @@ use crate::config::KubernetesConfig;
 use crate::objects::{Names, Packed};
 use crate::submit::{Given, Parcel};
 use crate::watch::watch_what_was_watched;
-use crate::{aside, facts, janitor, queues, survey, suspend, taken, used};
+use crate::{aside, facts, janitor, queues, stacks, survey, suspend, taken, used};
 
 /// Objects of thousands of jobs would be a hundred megabytes.
 const AT_ONCE: usize = 128;
@@ -246,7 +246,7 @@ impl Executor for KubernetesExecutor {
     }
 
     fn growth(&self) -> Option<&dyn Growth> {
-        self.cluster.resizes.load(Ordering::Relaxed).then_some(self)
+        self.cluster.resizes.any().then_some(self)
     }
 
     fn standing(&self) -> Standing {
@@ -267,8 +267,16 @@ impl Executor for KubernetesExecutor {
         Box::pin(async move { read.await.unwrap_or_default() })
     }
 
+    fn stacks<'a>(&'a self, key: &'a AttemptKey) -> BoxFuture<'a, Vec<WorkerStack>> {
+        Box::pin(stacks::take(&self.cluster, key))
+    }
+
     fn logs(&self) -> Option<&dyn Logs> {
         Some(self)
+    }
+
+    fn cards(&self) -> Option<&dyn UsageSeries> {
+        self.cluster.config.cards.is_some().then_some(self)
     }
 
     fn terminals(&self) -> Option<&dyn Terminals> {
@@ -304,6 +312,10 @@ impl Scaling for KubernetesExecutor {
 }
 
 impl Growth for KubernetesExecutor {
+    fn may_grow(&self, project: &str) -> bool {
+        self.cluster.resizes.may(&self.cluster.config.facts.of_project(project).namespace)
+    }
+
     fn grow(&self, submission: Submission) -> BoxFuture<'_, ()> {
         Box::pin(async move {
             if let Some(Slot::Live(sender)) = self.cluster.attempts().get(&submission.job.key) {

@@ -2,7 +2,6 @@
 //! runs can be planned while the cluster is away.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
@@ -10,6 +9,7 @@ use cubeloom_domain::executor::{Facts, GpuFacts, NodeFacts};
 use cubeloom_domain::kubernetes::{KubernetesFacts, NodeGroupFacts, OperatorFacts, QueueFacts};
 use cubeloom_domain::pipeline::Toleration;
 use cubeloom_domain::{Bytes, Cpu};
+use futures::future::join_all;
 use futures::{StreamExt, pin_mut};
 use k8s_openapi::api::core::v1::{Node, Taint};
 use kube::runtime::WatchStreamExt;
@@ -81,7 +81,7 @@ pub async fn keep(cluster: Arc<Cluster>) {
             event = stream.next() => changed |= see(&cluster, &mut nodes, event),
             _ = ask.tick() => if let Some(found) = installed(&cluster).await {
                 changed |= std::mem::replace(&mut kinds, found) != kinds;
-                cluster.resizes.store(can_resize(&cluster).await, Ordering::Relaxed);
+                ask_for_resizing(&cluster).await;
             },
             // The cluster outlives this.
             _ = aside.changed() => changed = true,
@@ -277,26 +277,24 @@ async fn installed(cluster: &Cluster) -> Option<BTreeSet<String>> {
     Some(kinds)
 }
 
-/// Whether the server may give pods that run more memory: the cluster knows how (Kubernetes 1.33), and lets it, in every
-/// namespace in which jobs are, or in that of the settings as long as there are none.
-async fn can_resize(cluster: &Cluster) -> bool {
+/// Finds out where the server may give pods that run more memory: the cluster knows how (Kubernetes 1.33), and lets it, namespace
+/// by namespace. Those are asked in which jobs are, and that of the settings.
+async fn ask_for_resizing(cluster: &Cluster) {
     let client = cluster.client().await;
     let Ok(core) = cluster.ask("asking what is installed", client.list_core_api_resources("v1")).await else {
-        return false;
+        return;
     };
     if !core.resources.iter().any(|resource| resource.name == "pods/resize") {
-        return false;
+        return cluster.resizes.set(BTreeMap::new());
     }
     let mut namespaces = cluster.board.namespaces();
-    if namespaces.is_empty() {
-        namespaces.insert(cluster.config.facts.of_project("default").namespace);
-    }
-    for namespace in namespaces {
-        if !may_all(cluster, &namespace, &RESIZING).await {
-            return false;
-        }
-    }
-    true
+    namespaces.extend(cluster.resizes.wanted());
+    namespaces.insert(cluster.config.facts.of_project("default").namespace);
+    let ask = |namespace: String| async move {
+        let may = may_all(cluster, &namespace, &RESIZING).await;
+        (namespace, may)
+    };
+    cluster.resizes.set(join_all(namespaces.into_iter().map(ask)).await.into_iter().collect());
 }
 
 fn is_ready(node: &Node) -> bool {

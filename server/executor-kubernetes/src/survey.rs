@@ -55,6 +55,10 @@ const RIGHTS: [(&str, &str, &[&str]); 12] = [
 /// What it does there to give workers that run more memory. Without it they go on with what they began with.
 pub const RESIZING: [(&str, &str, &[&str]); 1] = [("", "pods/resize", &["patch"])];
 
+/// What it does there to look what workers of a job that hangs are at: clusters before 1.35 ask for the first, those since for both.
+/// Without it that is not known.
+const LOOKING: [(&str, &str, &[&str]); 1] = [("", "pods/exec", &["get", "create"])];
+
 /// What it does there where Volcano is: jobs are suspended by commands.
 const WITH_VOLCANO: [(&str, &str, &[&str]); 1] = [("bus.volcano.sh", "commands", &["create"])];
 
@@ -154,7 +158,13 @@ async fn rights(cluster: &Cluster, facts: &KubernetesFacts) -> Vec<Finding> {
     });
     let namespace = facts.namespace.as_str();
     let volcano = WITH_VOLCANO.into_iter().filter(|_| facts.volcano.is_some());
-    let there = RIGHTS.into_iter().chain(RESIZING).chain(jobs).chain(volcano).map(|right| (namespace, right));
+    let there = RIGHTS
+        .into_iter()
+        .chain(RESIZING)
+        .chain(LOOKING)
+        .chain(jobs)
+        .chain(volcano)
+        .map(|right| (namespace, right));
     let queues = QUEUES_OF_THE_CLUSTER.into_iter().filter(|_| facts.kinds.contains_key(queues::KIND));
     let wide = OF_THE_CLUSTER.into_iter().chain(CORDONING).chain(queues).map(|right| ("", right));
     let mut findings = Vec::new();

@@ -398,6 +398,9 @@ impl Attempt {
             self.progress = Some(progress);
             self.machine.report(&self.key, Event::Progress(progress));
         }
+        if let Some(tested) = news.tested {
+            self.machine.report(&self.key, Event::Tested(tested));
+        }
         if let Some(pace) = news.pace {
             self.machine.report(&self.key, Event::Paced(Box::new(pace)));
         }

@@ -306,6 +306,9 @@ impl Attempt {
             self.progress = Some(progress);
             self.cluster.report(&self.key, Event::Progress(progress));
         }
+        if let Some(tested) = news.tested {
+            self.cluster.report(&self.key, Event::Tested(tested));
+        }
         if let Some(pace) = news.pace {
             self.cluster.report(&self.key, Event::Paced(Box::new(pace)));
         }

@@ -17,4 +17,4 @@ pub use look::{EXPORTERS, Exporter, Exporters, GOOD_FOR, PATIENCE, exporters, hi
 pub use prometheus::{Prometheus, SourceError};
 pub use recent::Recent;
 pub use state::CardState;
-pub use workers::{cards_worked, hour_of, pods_used, workers};
+pub use workers::{cards_over_time, cards_worked, hour_of, pods_used, workers};

@@ -30,10 +30,32 @@ pub async fn workers(
     from: Timestamp,
     to: Timestamp,
 ) -> Result<Vec<WorkerLines>, SourceError> {
+    told(source, object, (from, to), Measure::ALL.into_iter().map(Some).chain([None])).await
+}
+
+/// The same of their cards alone: how much they were used, and what they drew.
+///
+/// # Errors
+/// Prometheus does not answer, or refuses.
+pub async fn cards_over_time(
+    source: &Prometheus,
+    object: &str,
+    from: Timestamp,
+    to: Timestamp,
+) -> Result<Vec<WorkerLines>, SourceError> {
+    told(source, object, (from, to), [Measure::CardUse, Measure::CardPower].map(Some)).await
+}
+
+/// What is told of these measures; `None` is the memory that the cards have.
+async fn told(
+    source: &Prometheus,
+    object: &str,
+    (from, to): (Timestamp, Timestamp),
+    wanted: impl IntoIterator<Item = Option<Measure>>,
+) -> Result<Vec<WorkerLines>, SourceError> {
     let over = stretch(from, to);
     let pods = [format!("{object}(-.+)?")];
     let about = About { cluster: source.matchers(), pods: &pods, ..About::default() };
-    let wanted = Measure::ALL.into_iter().map(Some).chain([None]);
     let ask = |measure: Option<Measure>| async move {
         let (text, unit) =
             measure.map_or((CARDS_MEMORY, Unit::Bytes), |measure| (of_workers(measure), unit_of(measure)));

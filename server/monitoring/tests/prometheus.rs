@@ -5,8 +5,10 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::monitoring::{CardMeasure, CardReading, MonitoringSettings, Reading};
+use cubeloom_domain::usage::Measure;
 use cubeloom_monitoring::{
-    PATIENCE, Prometheus, SourceError, cards_worked, exporters, history, look, pods_used, usage,
+    PATIENCE, Prometheus, SourceError, cards_over_time, cards_worked, exporters, history, look, pods_used,
+    usage,
 };
 use cubeloom_testkit::prometheus::Prometheus as Server;
 use cubeloom_testkit::recording::{Card, Recording};
@@ -298,6 +300,12 @@ async fn for_how_long_the_cards_of_a_job_worked_is_added_up() {
     let twice = worked("cl-twice-0123456789").await.unwrap();
     assert!(near(twice.worked_us, 600.0), "two exporters tell of one card: {twice:?}");
     assert_eq!(worked("cl-other-0123456789").await, None, "nobody told of it");
+    let (from, to) = (stage.at(-1200.0), stage.at(0.0));
+    let lines = cards_over_time(&stage.source, "cl-train-0123456789", from, to).await.unwrap();
+    let used =
+        |at: usize| lines[at].lines[&Measure::CardUse].iter().map(|point| point[1]).next_back().unwrap();
+    assert_eq!((lines.len(), lines[0].worker.as_str()), (2, "worker-0"));
+    assert!((used(0) - 75.0).abs() < 1.0 && (used(1) - 25.0).abs() < 1.0, "{lines:?}");
 }
 
 #[tokio::test]

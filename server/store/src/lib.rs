@@ -37,6 +37,7 @@ mod nodes;
 mod open;
 mod pipelines;
 mod plans;
+mod preflight;
 mod prices;
 mod projects;
 mod query;

@@ -1,7 +1,7 @@
 //! Loading a run for the engine.
 
 use cubeloom_domain::hang::Known;
-use cubeloom_domain::outcome::{FailureKind, Outcome};
+use cubeloom_domain::outcome::Outcome;
 use cubeloom_domain::record::LoadedRun;
 use cubeloom_domain::state::AttemptState;
 use cubeloom_domain::{InstanceIx, RunId, TaskIx};
@@ -46,19 +46,24 @@ impl Store {
         }))
     }
 
-    /// What ended attempts showed of the pattern of instances that have not ended: what the last one knew that had a pace.
+    /// What ended attempts showed of the pattern of instances that have not ended: what the last one knew
+    /// that had a pace, or whose workers were tested.
     async fn known(&self, id: &RunId) -> Result<Vec<(TaskIx, InstanceIx, Known)>, StoreError> {
         let sql = format!(
             "SELECT {} FROM instances i JOIN attempts a ON a.run_id = i.run_id AND a.task = i.task \
              AND a.instance = i.instance WHERE i.run_id = $1 AND i.ended_at IS NULL AND a.live = 0 \
-             AND a.pace_json IS NOT NULL ORDER BY a.task, a.instance, a.n DESC",
+             AND (a.pace_json IS NOT NULL OR a.preflight_json IS NOT NULL) ORDER BY a.task, a.instance, a.n DESC",
             of_table("a", ATTEMPT_COLUMNS)
         );
         let query = sqlx::query(AssertSqlSafe(sql)).bind(id.as_str().to_owned());
         let read = |row: &AnyRow| {
             let attempt = rows::attempt(row)?;
-            let hung = matches!(&attempt.state, AttemptState::Ended { outcome: Outcome::Failed(failure), .. } if failure.kind == FailureKind::Hung);
-            let known = attempt.pace.map(|pace| Known::of(&pace, hung)).unwrap_or_default();
+            let failed = match &attempt.state {
+                AttemptState::Ended { outcome: Outcome::Failed(failure), .. } => Some(failure.kind),
+                _ => None,
+            };
+            let known = Known::after(attempt.pace.as_deref(), attempt.preflight.as_deref(), failed);
+            let known = known.unwrap_or_default();
             Ok((attempt.task, attempt.key.instance, known))
         };
         let mut known = collect(&mut *self.inner.pool.acquire().await?, query, read).await?;

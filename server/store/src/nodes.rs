@@ -23,7 +23,7 @@ impl Store {
     /// # Errors
     /// When the database refuses.
     pub async fn node_failures(&self, since: Timestamp) -> Result<Vec<NodeFailure>, StoreError> {
-        let sql = "SELECT cluster, node, attempt, began_at, failed_at, message FROM node_failures WHERE failed_at >= $1 \
+        let sql = "SELECT cluster, node, attempt, began_at, failed_at, message, sure FROM node_failures WHERE failed_at >= $1 \
                    ORDER BY failed_at, attempt";
         let mut values = Values::new("node failure", 1);
         values.int(since.0)?;
@@ -109,9 +109,9 @@ pub(crate) async fn note_failures(
     for failure in failures {
         let mut values = of(&failure.of)?;
         values.text(&failure.attempt.to_string())?.int(failure.began.0)?.int(failure.at.0)?;
-        values.text(&failure.message)?;
-        let sql = "INSERT INTO node_failures (cluster, node, attempt, began_at, failed_at, message) \
-                   VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (attempt) DO NOTHING";
+        values.text(&failure.message)?.flag(failure.sure)?;
+        let sql = "INSERT INTO node_failures (cluster, node, attempt, began_at, failed_at, message, sure) \
+                   VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (attempt) DO NOTHING";
         execute(connection, sql, values).await?;
     }
     Ok(())
@@ -119,8 +119,11 @@ pub(crate) async fn note_failures(
 
 /// Forgets the nodes of a cluster that is taken away.
 pub(crate) async fn forget(connection: &mut AnyConnection, cluster: &str) -> Result<(), StoreError> {
-    for sql in ["DELETE FROM nodes_aside WHERE cluster = $1", "DELETE FROM node_failures WHERE cluster = $1"]
-    {
+    for sql in [
+        "DELETE FROM nodes_aside WHERE cluster = $1",
+        "DELETE FROM node_failures WHERE cluster = $1",
+        "DELETE FROM preflight_norms WHERE cluster = $1",
+    ] {
         execute(connection, sql, Values::texts("cluster", &[cluster])?).await?;
     }
     Ok(())
@@ -142,6 +145,7 @@ fn failure(row: &AnyRow) -> Result<NodeFailure, StoreError> {
         began: columns.time()?,
         at: columns.time()?,
         message: columns.text()?.to_owned(),
+        sure: columns.flag()?,
     })
 }
 

@@ -226,6 +226,7 @@ const ATTEMPT: &[&str] = &[
     "sizing_json",
     "pace_json",
     "hang_json",
+    "preflight_json",
     "counted",
 ];
 
@@ -239,7 +240,7 @@ pub(crate) static ENDED: Upsert =
 pub(crate) const ATTEMPT_COLUMNS: &str = "run_id, task, instance, n, task_name, state_json, created_at, \
      cpu, memory, gpus, workers, bindings_json, used_cpu_us, peak_memory, kernel_peak_memory, used_card_us, \
      cluster, node_group, cards_json, user_name, template, card_parts, limits_json, earlier_json, sizing_json, \
-     pace_json, hang_json";
+     pace_json, hang_json, preflight_json";
 
 impl Row for AttemptRecord {
     type Key<'a> = (&'a RunId, TaskIx, u32, u32);
@@ -266,7 +267,8 @@ impl Row for AttemptRecord {
         values
             .maybe_json(self.sizing.as_ref())?
             .maybe_json(self.pace.as_ref())?
-            .maybe_json(self.hang.as_ref())?;
+            .maybe_json(self.hang.as_ref())?
+            .maybe_json(self.preflight.as_ref())?;
         values.flag(!self.state.is_live())?;
         Ok(())
     }
@@ -323,6 +325,7 @@ pub(crate) fn attempt_from(columns: &mut Columns<'_>) -> Result<AttemptRecord, S
         sizing: columns.maybe_json()?,
         pace: columns.maybe_json()?,
         hang: columns.maybe_json()?,
+        preflight: columns.maybe_json()?,
     })
 }
 

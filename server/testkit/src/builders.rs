@@ -216,6 +216,7 @@ fn noop(name: &str) -> TaskTemplate {
         command: vec!["/bin/true".into()],
         env: BTreeMap::new(),
         gang: None,
+        preflight: false,
         elastic: None,
         outputs: Vec::new(),
     }

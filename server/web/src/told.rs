@@ -10,6 +10,7 @@ use crate::api::monitoring::view::{AdviceView, CardDetail, MonitoringView};
 use crate::api::runs::view::{ObjectsView, RunView};
 use crate::api::tasks::advice::TaskAdviceView;
 use crate::api::tasks::hang::HangView;
+use crate::api::tasks::preflight::PreflightView;
 use crate::api::tasks::view::{AttemptView, FailureView, InstanceView, TaskView, WaitView};
 use crate::page::Page;
 use crate::runs::listed::Listed;
@@ -94,6 +95,17 @@ impl Sentences for HangView {
     }
 }
 
+impl Sentences for PreflightView {
+    fn each(&mut self, look: &mut dyn FnMut(&mut String)) {
+        if let Some(blamed) = &mut self.blamed {
+            look(&mut blamed.why);
+        }
+        for worker in &mut self.workers {
+            worker.wrong.iter_mut().for_each(&mut *look);
+        }
+    }
+}
+
 impl Sentences for FailureView {
     fn each(&mut self, look: &mut dyn FnMut(&mut String)) {
         look(&mut self.message);
@@ -123,6 +135,7 @@ impl Sentences for AttemptView {
     fn each(&mut self, look: &mut dyn FnMut(&mut String)) {
         self.failure.each(look);
         self.hang.each(look);
+        self.preflight.each(look);
     }
 }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 use cubeloom_domain::executor::{Artifact, Metric, Progress, Report};
 use cubeloom_domain::model::ReportedModel;
 use cubeloom_domain::outcome::{Failure, FailureKind};
+use cubeloom_domain::preflight::Tested;
 use cubeloom_domain::{JsonMap, Timestamp};
 use serde::Deserialize;
 use serde_json::Value;
@@ -49,6 +50,7 @@ pub(crate) enum Line {
     Restored(Took),
     Artifact(Artifact),
     Model(Box<ReportedModel>),
+    Preflight(Box<Tested>),
 }
 
 /// How far a program is, and when it said so.
@@ -147,6 +149,8 @@ pub fn add(report: &mut Report, worker: &str, text: &[u8]) {
             Ok(Line::Checkpoint(value)) => report.checkpoint = Some(value),
             Ok(Line::Artifact(artifact)) => report.artifacts.push(artifact),
             Ok(Line::Model(model)) => add_model(report, worker, *model),
+            // What came first was written before the program began.
+            Ok(Line::Preflight(tested)) => drop(report.preflight.get_or_insert(tested)),
             Ok(Line::Progress(_) | Line::Restored(_)) => {}
             Err(error) if line.trim_ascii_start().starts_with(OF_A_MODEL) => {
                 warn(

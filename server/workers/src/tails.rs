@@ -3,6 +3,7 @@
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::executor::{Metric, Progress};
 use cubeloom_domain::pace::{Gait, Pace};
+use cubeloom_domain::preflight::Tested;
 
 use crate::logs;
 use crate::outputs::{Line, Took};
@@ -17,6 +18,8 @@ pub struct News {
     pub measured: Vec<Metric>,
     /// At which pace all ranks have reported steps so far, where that has changed.
     pub pace: Option<Pace>,
+    /// What the test of the workers came to, before their program began.
+    pub tested: Option<Box<Tested>>,
 }
 
 /// How far the files of a job's workers have been read.
@@ -27,6 +30,8 @@ pub struct Tails {
     /// The rank whose metrics count: all ranks of a program may report the same.
     measuring: Option<usize>,
     pace: Option<Pace>,
+    /// Whether the test of the workers has been told.
+    has_tested: bool,
     /// Whether what was there at first has been read.
     has_caught_up: bool,
     /// Whether somebody has suspended the job.
@@ -86,8 +91,13 @@ impl Tails {
     ) -> News {
         let mut news = News::default();
         for (rank, file) in files.enumerate() {
-            let (progress, measured) = self.read_one(rank, &file.into(), began, now);
+            let read = self.read_one(rank, &file.into(), began, now);
+            let (progress, measured) = (read.progress, read.measured);
             news.progress = news.progress.or(progress);
+            // What came first was written before the program began.
+            if read.tested.is_some() && !std::mem::replace(&mut self.has_tested, true) {
+                news.tested = read.tested;
+            }
             if !measured.is_empty() && *self.measuring.get_or_insert(rank) == rank {
                 news.measured = measured;
             }
@@ -113,13 +123,7 @@ impl Tails {
         &mut self.ranks[rank]
     }
 
-    fn read_one(
-        &mut self,
-        rank: usize,
-        path: &Place,
-        began: Timestamp,
-        now: Timestamp,
-    ) -> (Option<Progress>, Vec<Metric>) {
+    fn read_one(&mut self, rank: usize, path: &Place, began: Timestamp, now: Timestamp) -> News {
         let watches = self.watches.clone();
         // What was there at first may be old: an earlier server has read it.
         let heard = match logs::changed(path) {
@@ -128,7 +132,7 @@ impl Tails {
         };
         let read_later = !self.has_caught_up;
         let tail = self.tail(rank);
-        let (mut progress, mut measured) = (None, Vec::new());
+        let mut news = News::default();
         let length = logs::len(path).unwrap_or_default();
         tail.has_more = false;
         if length > tail.offset
@@ -144,18 +148,19 @@ impl Tails {
                         tail.is_clock_wrong |= at.is_some_and(|at| at < began);
                         let at = at.filter(|_| !tail.is_clock_wrong).map_or(heard, |at| at.min(now));
                         tail.gait.step_read(said.progress, at, heard, read_later);
-                        progress = Some(said.progress);
+                        news.progress = Some(said.progress);
                     }
                     Ok(Line::Checkpoint(value)) => tail.gait.saved(Took::in_value(&value).duration()),
                     Ok(Line::Restored(took)) => tail.gait.restored(took.duration()),
                     Ok(Line::Metric(metric)) if Some(&metric.name) == watches.as_ref() => {
-                        measured.push(metric);
+                        news.measured.push(metric);
                     }
+                    Ok(Line::Preflight(tested)) => drop(news.tested.get_or_insert(tested)),
                     _ => {}
                 }
             }
         }
-        (progress, measured)
+        news
     }
 }
 
@@ -187,7 +192,7 @@ mod tests {
         std::fs::write(&paths[1], metrics).unwrap();
         let loss = |value| Metric { name: "loss".into(), value, step: None };
         let progress = Some(Progress { step: 2.0, total: Some(4.0) });
-        assert_eq!(read(), News { progress, measured: vec![loss(0.5)], pace: None });
+        assert_eq!(read(), News { progress, measured: vec![loss(0.5)], ..News::default() });
         assert_eq!(read(), News::default());
         std::fs::write(
             &paths[0],
@@ -198,9 +203,26 @@ mod tests {
         let progress = Some(Progress { step: 3.0, total: None });
         assert_eq!(
             read(),
-            News { progress, measured: vec![loss(0.5)], pace: None },
+            News { progress, measured: vec![loss(0.5)], ..News::default() },
             "one rank's values count"
         );
+    }
+
+    #[test]
+    fn the_first_test_of_the_workers_is_told_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.jsonl");
+        let line = |worker: &str| {
+            format!(
+                "{{\"preflight\":{{\"workers\":[{{\"worker\":\"{worker}\",\"cpu\":9.5}}],\"blamed\":null}}}}\n"
+            )
+        };
+        std::fs::write(&path, line("a-0")).unwrap();
+        let mut tails = Tails::new(None);
+        let tested = tails.read([&path].into_iter(), BEGAN, NOW).tested.unwrap();
+        assert_eq!((tested.workers[0].worker.as_str(), tested.workers[0].cpu), ("a-0", Some(9.5)));
+        std::fs::write(&path, line("a-0") + &line("b-0")).unwrap();
+        assert_eq!(tails.read([&path].into_iter(), BEGAN, NOW).tested, None, "the program may say anything");
     }
 
     #[test]

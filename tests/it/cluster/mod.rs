@@ -10,6 +10,7 @@ mod conformance;
 mod frameworkcontroller;
 mod harness;
 mod kubectl;
+mod looked_at;
 pub mod product;
 mod proxy;
 mod ray;

@@ -118,6 +118,25 @@ class BehindView(TypedDict):
     """
 
 
+class BlamedView(TypedDict):
+    """
+    The worker that was not good enough.
+    """
+
+    worker: str
+    """
+    The worker, `<role>-<index>`.
+    """
+    why: str
+    """
+    Why: a sentence.
+    """
+    sure: bool
+    """
+    Whether it is this one for certain: then its node is set aside.
+    """
+
+
 class BudgetBody(TypedDict):
     """
     What a project may spend from a month on.
@@ -1598,6 +1617,33 @@ class PoolView(TypedDict):
     """
 
 
+class PreflightValues(TypedDict):
+    """
+    Values of a test; what was not measured is absent.
+    """
+
+    cpu: NotRequired[float | None]
+    """
+    What one core hashes, in MB/s of its own time.
+    """
+    memory: NotRequired[float | None]
+    """
+    What one core copies in memory, in MB/s of its own time.
+    """
+    card: NotRequired[float | None]
+    """
+    What the slowest card multiplies, in TFLOP/s.
+    """
+    mount: NotRequired[float | None]
+    """
+    How long the slowest folder takes to write, read and delete a small file, in seconds.
+    """
+    network: NotRequired[float | None]
+    """
+    The network to another worker, in MB/s: the median of those that it was measured with.
+    """
+
+
 class Preview1(TypedDict):
     """
     Text.
@@ -2542,6 +2588,21 @@ class TestView(TypedDict):
     answer: str
     """
     What the receiver answered, or why it could not be asked.
+    """
+
+
+class TestedWorkerView(PreflightValues):
+    """
+    What the test of one worker came to.
+    """
+
+    worker: str
+    """
+    The worker, `<role>-<index>`.
+    """
+    wrong: NotRequired[list[str]]
+    """
+    What is wrong with it, a sentence each.
     """
 
 
@@ -5080,102 +5141,6 @@ class PageArtifactView(TypedDict):
     """
 
 
-class Item1(TypedDict):
-    """
-    One try at one instance.
-    """
-
-    key: str
-    """
-    `<run>.<task>.<instance>.<n>`, which stands on everything that it made.
-    """
-    task: str
-    """
-    The task.
-    """
-    instance: int
-    """
-    The instance.
-    """
-    attempt: int
-    """
-    Its number, from 1.
-    """
-    state: str
-    """
-    `submitting`, `running`, `stopping` or `ended`.
-    """
-    suspended: NotRequired[bool | None]
-    """
-    Whether it is suspended: its workers are gone until it is resumed. Absent where it cannot be, and in the list of
-    all attempts of a run.
-    """
-    outcome: NotRequired[str | None]
-    """
-    `succeeded`, `failed` or `cancelled`, once it has ended.
-    """
-    created_at: str
-    """
-    When it was given its place.
-    """
-    started_at: NotRequired[str | None]
-    ended_at: NotRequired[str | None]
-    start_seconds: NotRequired[float | None]
-    """
-    From `created_at` to `started_at`.
-    """
-    run_seconds: NotRequired[float | None]
-    """
-    From `started_at` to `ended_at`.
-    """
-    cpu: float
-    """
-    Processing power of all workers together, in cores.
-    """
-    memory: int
-    """
-    Memory of all workers together, in bytes.
-    """
-    gpus: int
-    """
-    Whole graphics cards of all workers together.
-    """
-    workers: list[WorkerView]
-    """
-    Its workers, by rank; those at the end that it gave back among them.
-    """
-    earlier: NotRequired[list[EarlierView]]
-    """
-    How many it had before, oldest first: of an elastic job that got some, or gave some back, while it ran.
-    """
-    sizing: NotRequired[str | None]
-    """
-    What its workers got instead of what was asked for, and why: a sentence.
-    """
-    usage: NotRequired[UsageView | None]
-    failure: NotRequired[FailureView | None]
-    hang: NotRequired[HangView | None]
-    run: NotRequired[str | None]
-    """
-    The run of another pipeline that it is: it has no workers then.
-    """
-
-
-class PageAttemptView(TypedDict):
-    """
-    One page of a list.
-    """
-
-    items: list[Item1]
-    """
-    The items, in the list's order.
-    """
-    next_cursor: NotRequired[str | None]
-    """
-    Ask for the next page with this as `cursor`; absent on the last page.
-    """
-
-
 class Item2(TypedDict):
     """
     One change.
@@ -6747,6 +6712,22 @@ class PositionView(FiguresView):
     """
 
 
+class PreflightView(TypedDict):
+    """
+    What the test of an attempt's workers came to.
+    """
+
+    bounds: PreflightValues
+    """
+    What each worker had to come to: half of what is normal on these nodes; of `mount`, at the most.
+    """
+    workers: list[TestedWorkerView]
+    """
+    The workers, by rank; none while they are tested.
+    """
+    blamed: NotRequired[BlamedView | None]
+
+
 class PreviewBody(TypedDict):
     """
     Edits that are tried together.
@@ -7903,6 +7884,7 @@ class AttemptView(TypedDict):
     usage: NotRequired[UsageView | None]
     failure: NotRequired[FailureView | None]
     hang: NotRequired[HangView | None]
+    preflight: NotRequired[PreflightView | None]
     run: NotRequired[str | None]
     """
     The run of another pipeline that it is: it has no workers then.
@@ -8236,6 +8218,103 @@ class LiveEvent6(SavedPipeline):
     """
 
     kind: Literal['pipeline']
+
+
+class Item1(TypedDict):
+    """
+    One try at one instance.
+    """
+
+    key: str
+    """
+    `<run>.<task>.<instance>.<n>`, which stands on everything that it made.
+    """
+    task: str
+    """
+    The task.
+    """
+    instance: int
+    """
+    The instance.
+    """
+    attempt: int
+    """
+    Its number, from 1.
+    """
+    state: str
+    """
+    `submitting`, `running`, `stopping` or `ended`.
+    """
+    suspended: NotRequired[bool | None]
+    """
+    Whether it is suspended: its workers are gone until it is resumed. Absent where it cannot be, and in the list of
+    all attempts of a run.
+    """
+    outcome: NotRequired[str | None]
+    """
+    `succeeded`, `failed` or `cancelled`, once it has ended.
+    """
+    created_at: str
+    """
+    When it was given its place.
+    """
+    started_at: NotRequired[str | None]
+    ended_at: NotRequired[str | None]
+    start_seconds: NotRequired[float | None]
+    """
+    From `created_at` to `started_at`.
+    """
+    run_seconds: NotRequired[float | None]
+    """
+    From `started_at` to `ended_at`.
+    """
+    cpu: float
+    """
+    Processing power of all workers together, in cores.
+    """
+    memory: int
+    """
+    Memory of all workers together, in bytes.
+    """
+    gpus: int
+    """
+    Whole graphics cards of all workers together.
+    """
+    workers: list[WorkerView]
+    """
+    Its workers, by rank; those at the end that it gave back among them.
+    """
+    earlier: NotRequired[list[EarlierView]]
+    """
+    How many it had before, oldest first: of an elastic job that got some, or gave some back, while it ran.
+    """
+    sizing: NotRequired[str | None]
+    """
+    What its workers got instead of what was asked for, and why: a sentence.
+    """
+    usage: NotRequired[UsageView | None]
+    failure: NotRequired[FailureView | None]
+    hang: NotRequired[HangView | None]
+    preflight: NotRequired[PreflightView | None]
+    run: NotRequired[str | None]
+    """
+    The run of another pipeline that it is: it has no workers then.
+    """
+
+
+class PageAttemptView(TypedDict):
+    """
+    One page of a list.
+    """
+
+    items: list[Item1]
+    """
+    The items, in the list's order.
+    """
+    next_cursor: NotRequired[str | None]
+    """
+    Ask for the next page with this as `cursor`; absent on the last page.
+    """
 
 
 class Item6(TypedDict):

@@ -128,6 +128,7 @@ fn ended(plan: &RunPlan, task: TaskIx, now: cubeloom_domain::Timestamp) -> (Inst
         sizing: None,
         pace: None,
         hang: None,
+        preflight: None,
         account: Account::default(),
     };
     (instance, attempt)

@@ -94,6 +94,7 @@ fn attempt(view: &mut View, task: u32, state: AttemptState) -> AttemptKey {
         sizing: None,
         pace: None,
         hang: None,
+        preflight: None,
         usage: UsageSummary { cpu_us: 1_500_000, peak_memory: Bytes(64 << 20), ..UsageSummary::default() },
         account: Account::default(),
     })));

@@ -47,7 +47,7 @@ pub fn with_code(code: &str, path: Option<&String>) -> String {
 }
 
 /// `CUBELOOM_VOLUME_<NAME>`.
-fn volume_variable(name: &str) -> String {
+pub fn volume_variable(name: &str) -> String {
     format!("CUBELOOM_VOLUME_{}", name.to_uppercase().replace('-', "_"))
 }
 

@@ -8,8 +8,8 @@ use cubeloom_domain::lowered::{LocalBindings, LocalJob, LocalPaths, WorkerBindin
 use cubeloom_domain::outcome::WorkerName;
 use cubeloom_domain::slurm::tokens;
 
-use super::processes;
 use super::worker::Worker;
+use super::{preflight, processes};
 use crate::frameworks::{self, Crew, Identity, Member};
 
 /// What only submission knows, as texts.
@@ -108,13 +108,15 @@ pub fn lower(job: &Job, places: &Places) -> LocalJob {
     let seats: BTreeMap<_, _> = all.members.iter().map(|one| ((one.role.as_str(), one.index), one)).collect();
     let framework = frameworks::find(&job.framework);
     let paths = &places.paths;
+    let tests = preflight::files(job, &members);
     let workers = names(job).zip(&members).zip(&places.workers).map(|(((name, role), member), place)| {
         let table = tables.get(role.name.as_str());
         let seat = seats.get(&(role.name.as_str(), name.index)).filter(|_| table.is_none());
         let (crew, member) = seat.map_or((&crew, member), |seat| (&all, *seat));
         let identity = framework.map_or_else(Identity::default, |known| (known.identity)(crew, member));
         let world = crew.members.len();
-        Worker { job, paths, name, role, member, gpus: &place.gpus, world, identity, table }.lower()
+        Worker { job, paths, name, role, member, gpus: &place.gpus, world, identity, table, tests: &tests }
+            .lower()
     });
     let own = |folder: &&String| folder.starts_with(&format!("{}/", paths.workspace));
     let folders = [&paths.run_dir, &paths.checkpoint_dir, &paths.workspace];

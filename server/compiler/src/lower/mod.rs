@@ -5,6 +5,7 @@ mod compatibility;
 pub mod kubernetes;
 mod local;
 mod notes;
+mod preflight;
 mod processes;
 pub mod slurm;
 mod substitute;

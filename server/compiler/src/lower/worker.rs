@@ -6,6 +6,7 @@ use cubeloom_domain::outcome::WorkerName;
 
 use super::common::{Variables, common, pairs, with_code};
 use super::compatibility;
+use super::preflight;
 use super::processes::{self, Signals, Table};
 use super::substitute::substitute;
 use crate::frameworks::{Identity, Member};
@@ -24,6 +25,8 @@ pub struct Worker<'a> {
     pub identity: Identity,
     /// What its processes are, where it is several.
     pub table: Option<&'a Table>,
+    /// The files by which it is tested first, where it is.
+    pub tests: &'a Variables,
 }
 
 impl Worker<'_> {
@@ -41,6 +44,11 @@ impl Worker<'_> {
                 processes::launched(&self.member.folder, argv)
             }
             None => words(&self.role.argv),
+        };
+        files.extend(self.tests.clone());
+        let argv = match self.tests.is_empty() {
+            true => argv,
+            false => preflight::launched(&self.member.folder, argv),
         };
         LocalWorker {
             rank: self.member.rank,

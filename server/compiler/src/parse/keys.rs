@@ -18,6 +18,7 @@ pub const PIPELINE: &[&str] = &[
     "tasks",
     "canvas",
 ];
+pub const PREFLIGHT: &[&str] = &["wait", "restarts"];
 pub const CANVAS: &[&str] = &["direction", "positions", "frames", "notes"];
 pub const FRAME: &[&str] = &["title", "tasks"];
 pub const NOTE: &[&str] = &["text", "at", "size"];
@@ -36,6 +37,7 @@ pub const TASK: &[&str] = &[
     "retry",
     "timeout",
     "hang",
+    "preflight",
     "when",
     "trigger",
     "for_each",
@@ -117,6 +119,7 @@ pub const TEMPLATE: &[&str] = &[
     "command",
     "env",
     "gang",
+    "preflight",
     "elastic",
     "outputs",
 ];

@@ -6,6 +6,7 @@ use cubeloom_domain::pipeline::{
     Backoff, Cache, ElasticRange, ForEach, HangRule, Retry, RetryOn, SecretUse, SizingMode, Task,
     TriggerRule, VolumeUse,
 };
+use cubeloom_domain::preflight::{PreflightRule, PreflightUse};
 
 use super::decode::Decoder;
 use super::keys;
@@ -35,6 +36,7 @@ pub fn task(d: &mut Decoder, node: &Node<'_>) -> Option<Task> {
         retry: d.optional(map, "retry", retry),
         timeout: d.optional(map, "timeout", positive_span),
         hang: d.optional(map, "hang", hang),
+        preflight: d.optional(map, "preflight", preflight),
         when: d.optional(map, "when", Decoder::word),
         trigger: d.optional(map, "trigger", trigger),
         for_each: d.optional(map, "for_each", for_each),
@@ -122,6 +124,22 @@ fn hang(d: &mut Decoder, node: &Node<'_>) -> Option<HangRule> {
         action: d.optional(map, "action", |d, node| d.one_of(node, &actions)),
         restarts: d.optional(map, "restarts", |d, node| d.integer(node, 0, 100)),
     })
+}
+
+fn preflight(d: &mut Decoder, node: &Node<'_>) -> Option<PreflightUse> {
+    match node.kind {
+        Kind::Bool(enabled) => return Some(PreflightUse::Enabled(enabled)),
+        Kind::Map(_) => {}
+        _ => {
+            d.wrong_type(node, "true, false, or a mapping with `wait` and `restarts`");
+            return None;
+        }
+    }
+    let map = d.map(node, "a rule for tests", keys::PREFLIGHT)?;
+    Some(PreflightUse::Detailed(PreflightRule {
+        wait: d.optional(map, "wait", positive_span),
+        restarts: d.optional(map, "restarts", |d, node| d.integer(node, 0, 100)),
+    }))
 }
 
 fn backoff(d: &mut Decoder, node: &Node<'_>) -> Option<Backoff> {

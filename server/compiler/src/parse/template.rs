@@ -37,6 +37,7 @@ pub fn template(d: &mut Decoder, node: &Node<'_>) -> Option<TaskTemplate> {
         command: d.optional(map, "command", command).unwrap_or_default(),
         env: d.optional(map, "env", env).unwrap_or_default(),
         gang: d.optional(map, "gang", Decoder::boolean),
+        preflight: d.optional(map, "preflight", Decoder::boolean).unwrap_or(false),
         elastic: d.optional(map, "elastic", elastic),
         outputs: d.optional(map, "outputs", |d, node| d.list(node, output)).unwrap_or_default(),
     })

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use cubeloom_domain::pipeline::{ElasticRange, Task};
 use cubeloom_domain::plan::{Late, PlannedRole};
+use cubeloom_domain::preflight::PreflightPolicy;
 use cubeloom_domain::resources::Resources;
 use cubeloom_domain::{Code, Problem};
 use serde_json::{Value, json};
@@ -181,6 +182,28 @@ impl Planner<'_> {
                 self.problem(Code::Conflict, path, message);
             }
         }
+    }
+
+    /// How the workers are tested before their program begins: as the task says, else as its template does.
+    pub fn preflight(
+        &mut self,
+        prefix: &str,
+        task: &Task,
+        prepared: &Prepared<'_>,
+        roles: &Roles,
+    ) -> Option<PreflightPolicy> {
+        let workers = roles.planned.iter().map(|role| role.replicas).fold(0u32, u32::saturating_add);
+        let is_whole = roles.elastic.is_none() && roles.gang >= workers && prepared.framework.has_workers();
+        let Some(said) = &task.preflight else {
+            return (prepared.template.preflight && is_whole).then(PreflightPolicy::default);
+        };
+        let policy = said.policy();
+        if policy.is_some() && !is_whole && prepared.framework.has_workers() {
+            let message =
+                "the workers of this job need not run at the same time: they cannot be tested together";
+            self.problem(Code::Conflict, format!("{prefix}/preflight"), message);
+        }
+        policy.filter(|_| is_whole)
     }
 
     /// Processes share whole cards, or slices of them, never a share that a scheduler hands out.

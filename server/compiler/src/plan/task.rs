@@ -81,6 +81,7 @@ impl Planner<'_> {
             Doer::Workers => self.check_local_effects(prefix, task),
             doer => self.check_without_workers(prefix, task, doer),
         }
+        let preflight = self.preflight(prefix, task, prepared, &roles);
         let names: Vec<&str> = roles.planned.iter().map(|role| role.name.as_str()).collect();
         PlannedTask {
             name: task.name.clone(),
@@ -109,6 +110,7 @@ impl Planner<'_> {
             retry: task.retry.as_ref().map(retry),
             timeout: task.timeout,
             hang: task.hang.as_ref().map(HangRule::policy).unwrap_or_default(),
+            preflight,
             priority: self.priority(prefix, task),
             limits: self.limits(prefix, task, prepared.framework.doer()),
             placement: self.placement(prefix, task),

@@ -15,6 +15,7 @@ impl Planner<'_> {
             ("role_resources", !task.role_resources.is_empty()),
             ("elastic", task.elastic.is_some()),
             ("sizing", task.sizing.is_some()),
+            ("preflight", task.preflight.is_some()),
             ("setup", !task.setup.is_empty()),
             ("env", !task.env.is_empty()),
             ("secrets", !task.secrets.is_empty()),

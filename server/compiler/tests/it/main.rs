@@ -17,6 +17,7 @@ mod kubernetes;
 mod late;
 mod lowering;
 mod planning;
+mod preflight;
 mod problems;
 mod processes;
 mod refusals;

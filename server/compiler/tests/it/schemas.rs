@@ -99,6 +99,7 @@ fn the_decoder_knows_no_other_keys_than_the_schema() {
         (task(&format!("retry: {{{unknown}}}")), "/tasks/0/retry", "Retry"),
         (task(&format!("retry: {{backoff: {{{unknown}}}}}")), "/tasks/0/retry/backoff", "Backoff"),
         (task(&format!("hang: {{{unknown}}}")), "/tasks/0/hang", "HangRule"),
+        (task(&format!("preflight: {{{unknown}}}")), "/tasks/0/preflight", "PreflightRule"),
         (task(&format!("for_each: {{{unknown}}}")), "/tasks/0/for_each", "ForEach"),
         (task(&format!("search: {{{unknown}}}")), "/tasks/0/search", "Search"),
         (task(&format!("search: {{over: {{x: {{{unknown}}}}}}}")), "/tasks/0/search/over/x", "Range"),
@@ -123,6 +124,6 @@ fn the_decoder_knows_no_other_keys_than_the_schema() {
     ] {
         assert_eq!(known(&text, true, &format!("{path}/zzzzzzzzzzzz")), templates[name], "{name}");
     }
-    assert_eq!(pipelines.len(), 24, "a new struct needs a line above: {:?}", pipelines.keys());
+    assert_eq!(pipelines.len(), 25, "a new struct needs a line above: {:?}", pipelines.keys());
     assert_eq!(templates.len(), 8, "a new struct needs a line above: {:?}", templates.keys());
 }

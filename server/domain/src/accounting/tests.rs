@@ -35,6 +35,7 @@ fn attempt(state: AttemptState) -> AttemptRecord {
         sizing: None,
         pace: None,
         hang: None,
+        preflight: None,
         usage: UsageSummary { cpu_us: 3_600_000_000, peak_memory: Bytes(1 << 30), ..UsageSummary::default() },
         account: Account::default(),
     }

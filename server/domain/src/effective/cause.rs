@@ -48,7 +48,7 @@ impl Cause {
         match failure.kind {
             FailureKind::OutOfMemory => Self::OutOfMemory,
             FailureKind::Preempted => Self::Preempted,
-            FailureKind::Lost => Self::NodeLost,
+            FailureKind::Lost | FailureKind::Preflight => Self::NodeLost,
             FailureKind::Hung => Self::Hang,
             FailureKind::Exit | FailureKind::Signal | FailureKind::SetupFailed | FailureKind::Timeout => {
                 said(&failure.last_lines).unwrap_or(Self::Program)

@@ -13,6 +13,7 @@ use cubeloom_domain::hang::Known;
 use cubeloom_domain::job::Job;
 use cubeloom_domain::outcome::Failure;
 use cubeloom_domain::plan::{PlannedTask, RunPlan};
+use cubeloom_domain::preflight::{Bounds, Preflight};
 use cubeloom_domain::record::{AttemptRecord, InstanceRecord, RunRecord};
 use cubeloom_domain::sizing::{self, AttemptSizing};
 use cubeloom_domain::state::InstanceState;
@@ -269,7 +270,14 @@ impl ActiveRun {
     pub fn job_with(&self, record: &AttemptRecord, workers: u32) -> Result<Job, Failure> {
         let workers = self.plan.task(record.task).elastic.map(|_| workers);
         let job = self.job(record.task, record.key.instance, record.key.n, workers)?;
-        Ok(sized(job, record.sizing.as_deref()))
+        Ok(tested(sized(job, record.sizing.as_deref()), record.preflight.as_deref()))
+    }
+
+    /// The test of the workers of the next attempt at an instance, where they are tested: they must come to so much.
+    pub fn next_preflight(&self, at: At, bounds: Bounds) -> Option<Box<Preflight>> {
+        self.plan.task(at.task).preflight?;
+        let known = self.tasks[at.task.index()].instances[at.instance as usize].known;
+        Some(Box::new(Preflight { bounds, known, tested: None }))
     }
 
     /// What a task's attempts are made of.
@@ -319,6 +327,14 @@ impl ActiveRun {
             None => job,
         })
     }
+}
+
+/// A job whose workers must come to what was decided when its attempt was made.
+pub fn tested(mut job: Job, preflight: Option<&Preflight>) -> Job {
+    if let (Some(tests), Some(decided)) = (&mut job.preflight, preflight) {
+        tests.bounds = decided.bounds;
+    }
+    job
 }
 
 /// A job as an attempt gets it.

@@ -16,6 +16,7 @@ use cubeloom_domain::resources::{Amount, cards};
 use cubeloom_domain::state::{AttemptState, InstanceState, WaitReason};
 use cubeloom_domain::usage::UsageSummary;
 
+use super::active::tested;
 use super::place::Place;
 use super::{Action, At, Core};
 
@@ -105,8 +106,13 @@ impl Core {
             Scaler::AtStart | Scaler::Always => workers,
         });
         let grows = self.may_grow(at);
+        let pool = Pool {
+            cluster: run.place_of(at.task).to_owned(),
+            node_group: run.plan.task(at.task).placement.node_group.clone(),
+        };
+        let preflight = run.next_preflight(at, self.bounds_of(&pool));
         let bound = run.next_job(at, workers).and_then(|job| {
-            let job = Job { grows, ..job };
+            let job = tested(Job { grows, ..job }, preflight.as_deref());
             let bindings = place.executor.bind(&job)?;
             Ok((submission(job, &bindings)?, bindings))
         });
@@ -130,10 +136,6 @@ impl Core {
         let Some(run) = self.runs[at.slot].as_ref() else { return };
         let job = &submission.job;
         let planned = run.plan.task(at.task);
-        let pool = Pool {
-            cluster: run.place_of(at.task).to_owned(),
-            node_group: planned.placement.node_group.clone(),
-        };
         let record = AttemptRecord {
             key: job.key.clone(),
             task: at.task,
@@ -154,6 +156,7 @@ impl Core {
             sizing,
             pace: None,
             hang: None,
+            preflight,
         };
         self.output.actions.push(Action::Submit(executor, submission));
         if let Some(run) = self.run_mut(at.slot) {

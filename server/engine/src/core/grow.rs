@@ -56,7 +56,11 @@ impl Core {
     pub(super) fn may_grow(&self, at: At) -> bool {
         let Some(run) = self.runs[at.slot].as_ref() else { return false };
         let planned = run.plan.task(at.task);
-        let can = || self.executor(at).is_some_and(|executor| executor.growth().is_some());
+        let can = || {
+            self.executor(at).is_some_and(|executor| {
+                executor.growth().is_some_and(|growth| growth.may_grow(&run.record.project))
+            })
+        };
         self.is_sized(run, planned) && planned.roles.iter().any(|role| role.kept.memory.is_none()) && can()
     }
 

@@ -24,7 +24,7 @@ impl Core {
         let has_cards = planned.roles.iter().any(|role| role.resources.gpu.is_some());
         let runs = matches!(live.record.state, AttemptState::Running { .. });
         // A cluster that is not known at the moment may be known again by then.
-        if !has_cards || !runs || self.executor(at).is_some_and(|executor| executor.usage().is_none()) {
+        if !has_cards || !runs || self.executor(at).is_some_and(|executor| executor.cards().is_none()) {
             return;
         }
         let every = (planned.hang.after.0 / 4).clamp(OFTEN, SELDOM);

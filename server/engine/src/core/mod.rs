@@ -18,6 +18,7 @@ mod observe;
 mod output;
 mod past;
 mod place;
+mod preflight;
 mod prepare;
 mod ready;
 mod scale;
@@ -34,7 +35,8 @@ use std::sync::Arc;
 use cubeloom_admission::{Desk, HeldBefore, NamedLimit, Settings};
 use cubeloom_domain::executor::{Executor, StopCause, Submission};
 use cubeloom_domain::job::Job;
-use cubeloom_domain::nodes::{NodeAside, NodeCount};
+use cubeloom_domain::nodes::{NodeAside, NodeCount, NodeRule};
+use cubeloom_domain::preflight::Bounds;
 use cubeloom_domain::quota::QueueRecord;
 use cubeloom_domain::record::Changes;
 use cubeloom_domain::{AttemptKey, InstanceIx, RunId, TaskIx, Timestamp};
@@ -136,6 +138,10 @@ pub struct Core {
     queues: Arc<Vec<QueueRecord>>,
     /// The nodes that are set aside, once it was read.
     aside: Option<Vec<NodeAside>>,
+    /// When nodes are set aside.
+    node_rule: NodeRule,
+    /// What is normal for the nodes of a pool, as far as its tests have shown it.
+    norms: BTreeMap<(String, Option<String>), Bounds>,
     /// The limits that tasks may name.
     limits: Vec<NamedLimit>,
     /// What was started with a limit within the last minute, by any server.
@@ -170,12 +176,14 @@ pub struct Core {
 
 impl Core {
     /// Without runs, and without clusters: [`Self::join`] brings them.
-    pub fn new(settings: Settings) -> Self {
+    pub fn new(settings: Settings, node_rule: NodeRule) -> Self {
         Self {
             places: BTreeMap::new(),
             settings,
             queues: Arc::default(),
             aside: None,
+            node_rule,
+            norms: BTreeMap::new(),
             limits: Vec::new(),
             limited: BTreeMap::new(),
             past: None,

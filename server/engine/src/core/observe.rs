@@ -13,8 +13,9 @@ use cubeloom_domain::{AttemptKey, InstanceIx, RunId, TaskIx, Timestamp};
 use serde_json::Value;
 
 use super::admit::submission;
+use super::preflight::bounded;
 use super::{Action, At, Core, Timer, grow};
-use crate::decide::{retry, stop};
+use crate::decide::{preflight, retry, stop};
 
 /// How often the pace of an attempt that runs is stored.
 pub(super) const PACE_KEPT: Duration = Duration::from_secs(60);
@@ -40,6 +41,7 @@ impl Core {
         match observation.event {
             Event::Preparing(_) | Event::Progress(_) => {}
             Event::Paced(pace) => self.paced(at, *pace),
+            Event::Tested(tested) => self.tested(at, *tested),
             Event::Measured(metric) => self.measured(at, observation.key.n, &metric),
             Event::Started { at: started } => self.started(at, started),
             Event::NearlyFull(full) => self.nearly_full(at, &full, now),
@@ -103,15 +105,21 @@ impl Core {
     }
 
     /// An attempt has ended: its instance has a result, or is tried again.
-    fn ended(&mut self, key: &AttemptKey, at: At, ended: Ended, now: Timestamp) {
+    fn ended(&mut self, key: &AttemptKey, at: At, mut ended: Ended, now: Timestamp) {
         let Some(live) = self.free(key) else { return };
         let Some(run) = self.runs[at.slot].as_ref() else { return };
         let planned = run.plan.task(at.task);
-        let outcome = match live.record.state {
+        let mut record = live.record;
+        if let Some(preflight) = &mut record.preflight
+            && preflight.tested.is_none()
+        {
+            preflight.tested = ended.report.preflight.take().map(|tested| bounded(*tested, record.workers));
+        }
+        let outcome = match record.state {
             AttemptState::Stopping { cause, .. } => {
-                stop::outcome(cause, ended.outcome, planned.timeout, live.record.hang.as_deref())
+                stop::outcome(cause, ended.outcome, planned.timeout, record.hang.as_deref())
             }
-            _ => ended.outcome,
+            _ => preflight::outcome(ended.outcome, record.preflight.as_deref()),
         };
         let outcome = match outcome {
             Outcome::Succeeded => {
@@ -119,13 +127,15 @@ impl Core {
             }
             other => other,
         };
-        let is_outdone =
-            matches!(live.record.state, AttemptState::Stopping { cause: StopCause::Outdone, .. });
-        let gave_back =
-            matches!(live.record.state, AttemptState::Stopping { cause: StopCause::Preempted, .. });
-        let hung = matches!(&outcome, Outcome::Failed(failure) if failure.kind == FailureKind::Hung);
+        let is_outdone = matches!(record.state, AttemptState::Stopping { cause: StopCause::Outdone, .. });
+        let gave_back = matches!(record.state, AttemptState::Stopping { cause: StopCause::Preempted, .. });
+        let failed = match &outcome {
+            Outcome::Failed(failure) => Some(failure.kind),
+            Outcome::Succeeded | Outcome::Cancelled => None,
+        };
+        let hung = failed == Some(FailureKind::Hung);
+        let is_swapped = failed == Some(FailureKind::Preflight);
         let policy = planned.retry.clone();
-        let mut record = live.record;
         if let (AttemptState::Submitting, Some(started)) = (&record.state, ended.started_at) {
             record.state = AttemptState::Running { started_at: started };
         }
@@ -142,7 +152,10 @@ impl Core {
             record.state = state;
         }
         self.learn(at, &record);
-        let known = record.pace.as_deref().map(|pace| Known::of(pace, hung));
+        let known = Known::after(record.pace.as_deref(), record.preflight.as_deref(), failed);
+        if is_swapped {
+            self.swap_node(&record);
+        }
         self.output.attempts.push(record);
         if let Some(executor) = self.executor(at) {
             self.output.actions.push(Action::Release(executor, key.clone()));
@@ -167,6 +180,9 @@ impl Core {
             // It did what it was told: that is no failure, and no try.
             Outcome::Failed(_) if gave_back && !self.is_stopping(at.slot) => self.give_way(at, now),
             Outcome::Failed(_) if hung && self.restarts(at) && !self.is_stopping(at.slot) => {
+                self.try_uncounted(at, now);
+            }
+            Outcome::Failed(_) if is_swapped && self.swaps(at) && !self.is_stopping(at.slot) => {
                 self.try_uncounted(at, now);
             }
             Outcome::Failed(failure) if self.grows(at, failure.kind) && !self.is_stopping(at.slot) => {

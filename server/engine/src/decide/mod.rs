@@ -3,6 +3,7 @@
 pub mod asha;
 pub mod finish;
 pub mod grow;
+pub mod preflight;
 pub mod retry;
 pub mod stop;
 pub mod trigger;

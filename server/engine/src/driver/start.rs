@@ -38,13 +38,14 @@ impl Engine {
         let lease = Lease { owner: config.owner.clone() };
         // A server that is there renews its leases within this time, and looks far more often.
         let settings = Settings { elsewhere: config.lease * 2, ..config.sharing.clone() };
+        let node_rule = config.nodes.clone();
         let mut engine = Self {
             config,
             store,
             clock,
             clusters,
             runs,
-            core: Core::new(settings),
+            core: Core::new(settings, node_rule),
             lease,
             renew_at: Timestamp::default(),
             began: Instant::now(),

@@ -66,7 +66,7 @@ on_both! {
         assert_eq!(failure.message, said);
         let attempts = server.store.attempts(&run).await.unwrap();
         let known: Vec<_> = attempts.iter().map(|one| one.pace.as_ref().unwrap().known).collect();
-        assert_eq!(known, [Known::default(), Known { gaps: 9, longest: 1_000_000, restarts: 1 }]);
+        assert_eq!(known, [Known::default(), Known { gaps: 9, longest: 1_000_000, restarts: 1, preflights: 0 }]);
     }
 
     async fn a_restart_of_the_server_between_attempts_forgets_neither_the_pattern_nor_how_often_it_hung(server: Server) {
@@ -89,7 +89,7 @@ on_both! {
         assert_eq!(server.ended(&run).await, RunState::Failed);
         let attempts = server.store.attempts(&run).await.unwrap();
         let known: Vec<_> = attempts.iter().map(|one| one.pace.as_ref().unwrap().known).collect();
-        assert_eq!(known, [Known::default(), Known { gaps: 9, longest: 1_000_000, restarts: 1 }]);
+        assert_eq!(known, [Known::default(), Known { gaps: 9, longest: 1_000_000, restarts: 1, preflights: 0 }]);
     }
 
     async fn cards_that_fall_idle_are_a_hang_of_a_program_without_steps_and_going_on_ends_it(server: Server) {

@@ -13,6 +13,7 @@ mod history;
 mod limits;
 mod nodes;
 mod parts;
+mod preflight;
 mod retries;
 mod search;
 mod servers;

@@ -63,6 +63,9 @@ impl Attempt {
         if let Some(progress) = news.progress {
             self.cluster.report(&job.key, Event::Progress(progress));
         }
+        if let Some(tested) = news.tested {
+            self.cluster.report(&job.key, Event::Tested(tested));
+        }
         if let Some(pace) = news.pace {
             self.cluster.report(&job.key, Event::Paced(Box::new(pace)));
         }

@@ -23,7 +23,7 @@ impl Attempt {
             return None;
         }
         let (meter, ran) = self.cluster.config.cards.as_ref().zip(ran)?;
-        let time = timeout(MEASURED, (meter.0)(job.key.object_name(), ran)).await.ok()??;
+        let time = timeout(MEASURED, (meter.worked)(job.key.object_name(), ran)).await.ok()??;
         let with_cards = || seen.pods.values().map(|pod| &pod.view).filter(|pod| pod.has_cards);
         let ran = with_cards().map(|pod| match &pod.state {
             PodState::Ended { started_at: Some(from), ended_at, .. } => ended_at.since(*from),
@@ -51,7 +51,7 @@ mod tests {
     use std::path::Path;
     use std::sync::Arc;
 
-    use cubeloom_domain::executor::Facts;
+    use cubeloom_domain::executor::{BoxFuture, Facts};
     use cubeloom_domain::kubernetes::KubernetesFacts;
     use cubeloom_domain::resources::GpuRequest;
     use cubeloom_domain::usage::{CardTime, PodUse};
@@ -67,6 +67,19 @@ mod tests {
     use crate::objects::Names;
     use crate::pods::PodView;
     use crate::testing::{Still, config, elastic_job, pod, seen_with};
+
+    /// Whoever measures for how long cards worked, and nothing else.
+    fn meter(
+        worked: impl Fn(String, (Timestamp, Timestamp)) -> BoxFuture<'static, Option<CardTime>>
+        + Send
+        + Sync
+        + 'static,
+    ) -> CardMeter {
+        CardMeter {
+            worked: Arc::new(worked),
+            lines: Arc::new(|_, _| Box::pin(std::future::ready(Ok(Vec::new())))),
+        }
+    }
 
     fn attempt(cards: Option<u32>, meter: Option<CardMeter>) -> Attempt {
         let mut job = elastic_job();
@@ -86,12 +99,12 @@ mod tests {
     #[tokio::test]
     async fn what_was_measured_of_a_jobs_cards_is_asked_for_where_somebody_measures() {
         let job = elastic_job().key.object_name();
-        let meter = CardMeter(Arc::new(move |object, (from, to)| {
+        let meter = meter(move |object, (from, to)| {
             assert_eq!(object, job);
             // Of the first half of an hour.
             let (worked_us, told_us) = (to.0 as u64 / 4, (to.0 - from.0) as u64 / 2);
             Box::pin(std::future::ready(Some(CardTime { worked_us, told_us })))
-        }));
+        });
         const MINUTE: i64 = 60_000_000;
         let seen = |minutes: i64| {
             let (started_at, ended_at) = (Some(Timestamp(0)), Timestamp(minutes * MINUTE));
@@ -154,7 +167,7 @@ mod tests {
 
     #[tokio::test]
     async fn who_measures_and_does_not_answer_holds_up_no_end() {
-        let silent = CardMeter(Arc::new(|_, _| Box::pin(std::future::pending())));
+        let silent = meter(|_, _| Box::pin(std::future::pending()));
         let attempt = attempt(Some(1), Some(silent));
         let (ran, seen) = (Some((Timestamp(0), Timestamp(1))), Seen::default());
         let asked = attempt.cards_worked(ran, &seen);

@@ -16,7 +16,7 @@ use crate::query::{collect, lists, places};
 use crate::rows::{ATTEMPTS, ENDED};
 use crate::upsert::last_of_each;
 use crate::values::{Columns, Values};
-use crate::{lengths, prices, sizing};
+use crate::{lengths, preflight, prices, sizing};
 
 /// Writes attempts, and counts those whose end was not written before: a commit whose acknowledgement was lost comes
 /// twice, and counts once.
@@ -47,6 +47,7 @@ pub(crate) async fn write_attempts(
     let origins = origins(connection, &first).await?;
     lengths::add(backend, connection, &first, &origins).await?;
     sizing::add(backend, connection, &first, &origins).await?;
+    preflight::learn(backend, connection, &first).await?;
     count_at(backend, connection, &first, &origins).await
 }
 

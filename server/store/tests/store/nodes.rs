@@ -4,6 +4,7 @@ use cubeloom_domain::Timestamp;
 use cubeloom_domain::alert::AlertKind;
 use cubeloom_domain::nodes::{AsideReason, NodeAside, NodeFailure, NodeName};
 use cubeloom_domain::outcome::{Failure, FailureKind, Outcome};
+use cubeloom_domain::preflight::{Blamed, Bounds, Measured, Preflight, Tested};
 use cubeloom_domain::quota::Pool;
 use cubeloom_domain::record::AttemptRecord;
 use cubeloom_store::{AuditFilter, Created, Store};
@@ -17,6 +18,7 @@ on_both!(
     an_attempt_that_lost_its_node_is_noted_once,
     a_node_is_set_aside_once_and_told,
     a_node_that_is_taken_back_begins_anew,
+    what_tests_of_workers_measured_is_kept_once_by_pool,
 );
 
 fn node(name: &str) -> NodeName {
@@ -57,6 +59,7 @@ async fn an_attempt_that_lost_its_node_is_noted_once(fixture: Fixture) {
         began: Timestamp(6),
         at: Timestamp(1),
         message: "worker-0 is lost with its node".into(),
+        sure: false,
     };
     assert_eq!(found, [expected], "a program's own failure is not the node's");
     assert!(failures(store, 2).await.is_empty());
@@ -103,4 +106,45 @@ async fn a_node_that_is_taken_back_begins_anew(fixture: Fixture) {
     assert!(store.nodes_aside().await.unwrap().is_empty());
     let left: Vec<String> = failures(store, 0).await.into_iter().map(|one| one.of.node).collect();
     assert_eq!(left, ["gpu-4"], "its failures count no more");
+}
+
+async fn what_tests_of_workers_measured_is_kept_once_by_pool(fixture: Fixture) {
+    let store = &fixture.store;
+    leased_run(store, 1, 1, "a").await;
+    let worker = |n: u32| Measured { worker: format!("w-{n}"), network: Some(800.0), ..Measured::default() };
+    let blamed = Blamed { worker: "w-0".into(), why: "its disk is full".into(), sure: true };
+    let tested = |blamed| Tested { workers: (0..5).map(worker).collect(), blamed };
+    let preflight =
+        |blamed| Some(Box::new(Preflight { tested: Some(tested(blamed)), ..Preflight::default() }));
+    let bad =
+        AttemptRecord { preflight: preflight(Some(blamed)), ..failed(1, "gpu-3", FailureKind::Preflight) };
+    let pool = Pool { node_group: Some("h100".into()), ..Pool::of("prod") };
+    let good = AttemptRecord {
+        preflight: preflight(None),
+        pool: pool.clone(),
+        ..failed(2, "gpu-4", FailureKind::Exit)
+    };
+    for _ in 0..3 {
+        commit(store, vec![bad.clone(), good.clone()]).await;
+    }
+    let norms = store.preflight_norms().await.unwrap();
+    assert_eq!(
+        norms.iter().map(|(pool, _)| pool.clone()).collect::<Vec<_>>(),
+        [Pool::of("prod"), pool.clone()]
+    );
+    let usual = Bounds::default().network;
+    let bounds = |at: usize| norms[at].1.bounds().network;
+    assert_eq!(
+        (bounds(0), bounds(1)),
+        (usual, usual),
+        "four values and five are not enough, however often they are written"
+    );
+    commit(
+        store,
+        vec![AttemptRecord { preflight: preflight(None), pool, ..failed(3, "gpu-4", FailureKind::Exit) }],
+    )
+    .await;
+    assert_eq!(store.preflight_norms().await.unwrap()[1].1.bounds().network, 400.0);
+    assert!(failures(store, 0).await[0].sure, "its test has shown it");
+    assert_eq!(failures(store, 0).await.len(), 1, "of the others the programs failed");
 }

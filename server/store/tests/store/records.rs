@@ -122,6 +122,7 @@ pub fn attempt(run: &RunId, task: u32, instance: u32, n: u32) -> AttemptRecord {
         sizing: None,
         pace: None,
         hang: None,
+        preflight: None,
         account: Account { user: "ada".into(), template: "command".into(), ..Account::default() },
     }
 }
@@ -145,7 +146,7 @@ fn pace() -> Pace {
         saving: 2,
         restoring: 0,
         behind: Some(Behind { rank: 3, since: Timestamp(8), step: 9.0, read_later: true }),
-        known: Known { gaps: 4, longest: 5, restarts: 1 },
+        known: Known { gaps: 4, longest: 5, restarts: 1, preflights: 0 },
     }
 }
 

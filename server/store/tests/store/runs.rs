@@ -47,7 +47,7 @@ async fn what_was_committed_is_loaded(fixture: Fixture) {
     assert_eq!(loaded.plan, plan(&run(1), 1201));
     assert_eq!(loaded.instances.len(), 700);
     assert_eq!(loaded.attempts, attempts[500..]);
-    let known = Known { gaps: 5, longest: 5, restarts: 1 };
+    let known = Known { gaps: 5, longest: 5, restarts: 1, preflights: 0 };
     assert_eq!(loaded.known, (0..500).map(|n| (TaskIx(n), 0, known)).collect::<Vec<_>>());
     let all = store.attempts(&id).await.unwrap();
     assert_eq!(all[..500], done);

@@ -137,6 +137,7 @@ impl Program {
             outputs: self.outputs.clone(),
             watches: self.watches.clone(),
             grows: self.grows,
+            preflight: None,
             call: None,
         }
     }

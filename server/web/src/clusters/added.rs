@@ -6,7 +6,7 @@ use cubeloom_domain::Timestamp;
 use cubeloom_domain::belongings::Owner;
 use cubeloom_domain::clusters::{AccessKind, ClusterRecord};
 use cubeloom_domain::executor::Executor;
-use cubeloom_domain::usage::{CardTime, PodUse};
+use cubeloom_domain::usage::{CardTime, PodUse, WorkerLines};
 use cubeloom_monitoring::{Prometheus, exporters};
 use cubeloom_store::Store;
 
@@ -86,6 +86,25 @@ pub async fn pods_used(
         tracing::warn!(cluster, object, %error, "what a job's pods used is not known");
         Vec::new()
     })
+}
+
+/// What the cards of such a job did between two moments; nothing where nobody measures them.
+///
+/// # Errors
+/// A sentence: the database or Prometheus does not answer as it should.
+pub async fn cards_over_time(
+    store: &Store,
+    keys: &Keyring,
+    cluster: &str,
+    object: &str,
+    (from, to): (Timestamp, Timestamp),
+) -> Result<Vec<WorkerLines>, String> {
+    let Some(record) = store.cluster(cluster).await.map_err(|error| error.to_string())? else {
+        return Ok(Vec::new());
+    };
+    let Some(source) = prometheus(keys, &record)? else { return Ok(Vec::new()) };
+    let found = cubeloom_monitoring::cards_over_time(&source, object, from, to).await;
+    found.map_err(|error| error.to_string())
 }
 
 /// The Prometheus of a cluster; `None` where none is named.

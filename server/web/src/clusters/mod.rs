@@ -23,7 +23,7 @@ use crate::state::Web;
 use crate::time::Time;
 
 pub(crate) use added::prometheus as prometheus_of;
-pub use added::{cards_worked, measured, open as open_kubeconfig, pods_used};
+pub use added::{cards_over_time, cards_worked, measured, open as open_kubeconfig, pods_used};
 
 /// How many attempts are told of one by one.
 const TOLD: usize = 200;

@@ -156,6 +156,7 @@ mod tests {
             sizing: None,
             pace: None,
             hang: None,
+            preflight: None,
         };
         Holding { project: project.into(), pipeline: "p".into(), user: "ada".into(), attempt }
     }

@@ -14,6 +14,7 @@ use serde_json::Value;
 use super::notes::Note;
 use crate::api::runs::view::{ParentView, RunView, TaskCounts};
 use crate::api::tasks::hang::HangView;
+use crate::api::tasks::preflight::PreflightView;
 use crate::api::tasks::view::{
     AttemptView, EarlierView, FailureView, GpuView, HistoryView, InstanceView, NoticeView, ProgressView,
     ReusedView, RoleView, UsageView, WaitView, WorkerView,
@@ -244,6 +245,7 @@ pub(crate) fn attempt(record: &AttemptRecord, task: &PlannedTask) -> AttemptView
         usage: (!record.state.is_live() && run.is_none()).then(|| usage(&record.usage)),
         failure: failed,
         hang: record.hang.as_deref().map(HangView::whole),
+        preflight: record.preflight.as_deref().map(PreflightView::of),
         run,
     }
 }

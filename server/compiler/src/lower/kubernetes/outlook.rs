@@ -86,6 +86,7 @@ fn sample(framework: &Framework) -> Job {
         placement: Default::default(),
         watches: None,
         grows: false,
+        preflight: None,
         call: None,
         outputs: Vec::new(),
     }

@@ -14,7 +14,7 @@ use super::placement;
 use super::variables::Environment;
 use super::volumes::{ROOT, Volumes};
 use super::words::parts;
-use crate::lower::processes;
+use crate::lower::{preflight, processes};
 
 /// How much later than the engine a pod ends by itself when it takes too long: the engine, while it is there, asks
 /// first and waits for the answer.
@@ -56,7 +56,7 @@ pub fn template(
             json!([container("setup", command(&frame.job.setup, environment))]),
         );
     }
-    let words = program(&role.argv, environment);
+    let words = program(&role.argv, environment, files.contains_key(preflight::FILE));
     spec.insert("containers".into(), json!([container(frame.container(&role.name), words)]));
     spec.insert("volumes".into(), volumes.volumes.into());
     json!({"metadata": {"labels": own, "annotations": annotations}, "spec": spec})
@@ -125,12 +125,13 @@ fn container_security(frame: &Frame<'_>) -> Value {
     })
 }
 
-/// The command of a worker; of one that is several processes, that of their launcher.
-fn program(words: &[String], environment: &Environment) -> Vec<String> {
-    if environment.own.is_empty() {
-        return command(words, environment);
-    }
-    replaced(&processes::launched(ROOT, words.to_vec()), environment, |name| !environment.own.contains(name))
+/// The command of a worker; of one that is several processes that of their launcher, and of one that is tested first that of
+/// the test.
+fn program(words: &[String], environment: &Environment, tested: bool) -> Vec<String> {
+    let words = words.to_vec();
+    let words = if environment.own.is_empty() { words } else { processes::launched(ROOT, words) };
+    let words = if tested { preflight::launched(ROOT, words) } else { words };
+    replaced(&words, environment, |name| !environment.own.contains(name))
 }
 
 /// A command whose references the kubelet, or a shell, replaces.

@@ -13,7 +13,7 @@ use super::variables::{Environment, Setting};
 use super::volumes;
 use super::way::Way;
 use crate::frameworks::{Crew, Member};
-use crate::lower::processes;
+use crate::lower::{preflight, processes};
 
 /// The port at which the workers of a job meet; every pod has an address of its own.
 const PORT: u16 = 29_500;
@@ -55,6 +55,7 @@ pub fn of(frame: &Frame<'_>, notes: &mut Notes) -> (Vec<RolePods>, BTreeMap<Stri
     let divided = processes::members(&crew);
     let all = Crew { members: divided.as_deref().unwrap_or(&members), ..crew };
     let tables = processes::tables(job, &all);
+    let tests = preflight::files(job, &members);
     let mut files = BTreeMap::new();
     let mut roles = Vec::with_capacity(job.roles.len());
     let least = least(job);
@@ -67,12 +68,27 @@ pub fn of(frame: &Frame<'_>, notes: &mut Notes) -> (Vec<RolePods>, BTreeMap<Stri
         // An operator brings its own files.
         own.retain(|_, _| !matches!(frame.way, Way::Operator(_)));
         own.extend(table.map(|_| (processes::FILE.to_owned(), processes::PROGRAM.to_owned())));
+        own.extend(tests.clone());
+        refuse_tests(frame, role, notes);
         refuse_shell(frame, role, &environment, notes);
         let template = pod::template(frame, role, &environment, &own, notes);
         files.extend(own);
         roles.push(RolePods { name: role.name.clone(), replicas: *replicas, least, template });
     }
     (roles, files)
+}
+
+/// Refuses tests before a program that an operator starts in its own way.
+fn refuse_tests(frame: &Frame<'_>, role: &JobRole, notes: &mut Notes) {
+    if frame.job.preflight.is_some() && frame.commands(&role.name) != Commands::Task {
+        notes.refuse(
+            "preflight",
+            format!(
+                "workers of the role `{}` cannot be tested: this cluster's operator starts their program itself",
+                role.name
+            ),
+        );
+    }
 }
 
 /// Refuses what a shell would have to work out where none runs.

@@ -10,6 +10,7 @@ mod history;
 pub(crate) mod instances;
 mod list;
 mod notices;
+pub mod preflight;
 mod search;
 mod suspend;
 pub mod usage;

@@ -8,6 +8,7 @@ use utoipa::ToSchema;
 
 use super::effective::EffectiveView;
 use super::hang::HangView;
+use super::preflight::PreflightView;
 use crate::api::runs::view::TaskCounts;
 use crate::api::tasks::why::WhyView;
 use crate::time::Time;
@@ -378,6 +379,9 @@ pub struct AttemptView {
     /// That it hangs, or did, with what its workers were at then.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub hang: Option<HangView>,
+    /// What its workers came to when they were tested before its program began; absent where they are not tested.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub preflight: Option<PreflightView>,
     /// The run of another pipeline that it is: it has no workers then.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub run: Option<String>,

@@ -12,6 +12,7 @@ use super::effective::Effective;
 use super::parallel::{self, Parallel};
 use super::row::Row;
 use crate::api;
+use crate::api::tasks::preflight::{PreflightValues, PreflightView};
 use crate::api::tasks::view::{
     AttemptView, HistoryView, InstanceView, NoticeView, RoleView, SearchView, TaskView, TrialView, WorkerView,
 };
@@ -156,6 +157,17 @@ impl TaskPage {
     /// Whether it has attempts: jobs do it, or runs of another pipeline.
     fn has_attempts(&self) -> bool {
         self.has_workers() || !self.attempts.is_empty()
+    }
+
+    /// Whether a worker was not good enough.
+    fn is_blamed(&self, preflight: &PreflightView, worker: &str) -> bool {
+        preflight.blamed.as_ref().is_some_and(|blamed| blamed.worker == worker)
+    }
+
+    /// What a test measured, in the order of the table's columns.
+    fn tested(&self, values: &PreflightValues) -> [String; 5] {
+        let PreflightValues { cpu, memory, card, mount, network } = *values;
+        [cpu, memory, card, mount, network].map(|value| value.map_or_else(|| "–".into(), show::number))
     }
 
     /// Where its template is described: `torch-train@1.2.0` is `/templates/torch-train?version=1.2.0`.

@@ -1,0 +1,41 @@
+//! The test of a job's workers before its program begins: a launcher before its command, as for workers that are several
+//! processes, which is told of all workers and of what each must come to.
+
+use std::collections::BTreeMap;
+
+use cubeloom_domain::job::Job;
+use serde_json::json;
+
+use super::common::volume_variable;
+use crate::frameworks::Member;
+
+/// The launcher, in the worker's folder.
+pub const FILE: &str = "preflight.py";
+/// Its text.
+const PROGRAM: &str = include_str!("preflight.py");
+/// What it is told, beside it.
+const TABLE: &str = "preflight.json";
+
+/// The command of a worker that is tested before it runs `argv`; `folder` is the worker's own.
+pub fn launched(folder: &str, argv: Vec<String>) -> Vec<String> {
+    ["python3".to_owned(), format!("{folder}/{FILE}")].into_iter().chain(argv).collect()
+}
+
+/// The files of every worker of a job whose workers are tested; none of another. `members` are all workers.
+pub fn files(job: &Job, members: &[Member]) -> BTreeMap<String, String> {
+    let Some(preflight) = &job.preflight else { return BTreeMap::new() };
+    let workers: Vec<_> =
+        members.iter().map(|one| json!([one.role, one.index, one.address, one.port])).collect();
+    let cards: BTreeMap<&str, u32> =
+        job.roles.iter().map(|role| (role.name.as_str(), role.resources.devices())).collect();
+    let read_only = job.volumes.iter().filter(|volume| volume.read_only);
+    let read_only: Vec<String> = read_only.map(|volume| volume_variable(&volume.name)).collect();
+    let table = json!({
+        "workers": workers,
+        "cards": cards,
+        "read_only": read_only,
+        "wait": preflight.wait.0.as_secs_f64(),
+        "bounds": preflight.bounds,
+    });
+    [(FILE.to_owned(), PROGRAM.to_owned()), (TABLE.to_owned(), table.to_string())].into()
+}

@@ -1,0 +1,268 @@
+//! Pre-flight: before a job's program begins, its workers test their processors, cards, folders and the network between them.
+//! Pure.
+//!
+//! What is measured is compared with what earlier jobs measured on the same nodes: half of their median is too little. One worker
+//! is blamed at a time, the worst: its node is set aside, and the job starts anew elsewhere.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::hang::Known;
+use crate::quantity::Span;
+
+/// So many values of a kind must be known before their median is the norm.
+const ENOUGH: usize = 6;
+/// So many of each kind are kept, the newest.
+const KEPT: usize = 200;
+/// A value below one part in so many of the norm is too little.
+const PART: f64 = 2.0;
+/// A folder that takes so many times as long as the norm is too slow.
+const SLOWER: f64 = 10.0;
+/// But never one that answers within this, in seconds.
+const QUICK: f64 = 1.0;
+
+/// That a task's workers are tested, as documents say it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum PreflightUse {
+    /// Whether they are.
+    Enabled(bool),
+    /// They are, so.
+    Detailed(PreflightRule),
+}
+
+/// How a task's workers are tested.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PreflightRule {
+    /// How long the workers wait for each other; 10 minutes when absent.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub wait: Option<Span>,
+    /// How often an instance is started anew because a worker failed, not counted as attempts; 3 when absent.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub restarts: Option<u32>,
+}
+
+/// The same, complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PreflightPolicy {
+    /// How long the workers wait for each other.
+    pub wait: Span,
+    /// How often an instance is started anew because a worker failed.
+    pub restarts: u32,
+}
+
+impl Default for PreflightPolicy {
+    fn default() -> Self {
+        Self { wait: Span(Duration::from_secs(600)), restarts: 3 }
+    }
+}
+
+impl PreflightUse {
+    /// What holds of a task that says this; `None` where its workers are not tested.
+    #[must_use]
+    pub fn policy(&self) -> Option<PreflightPolicy> {
+        let other = PreflightPolicy::default();
+        match self {
+            Self::Enabled(enabled) => enabled.then_some(other),
+            Self::Detailed(rule) => Some(PreflightPolicy {
+                wait: rule.wait.unwrap_or(other.wait),
+                restarts: rule.restarts.unwrap_or(other.restarts),
+            }),
+        }
+    }
+}
+
+/// What a worker must come to. All but `mount` are the least, that is the most.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Bounds {
+    /// What one core hashes (SHA-256), in MB/s of its own time.
+    pub cpu: f64,
+    /// What one core copies in memory, in MB/s of its own time.
+    pub memory: f64,
+    /// What a card multiplies, in TFLOP/s.
+    pub card: f64,
+    /// How long a folder may take to write, read and delete a small file, in seconds.
+    pub mount: f64,
+    /// The network between two workers, in MB/s.
+    pub network: f64,
+}
+
+impl Default for Bounds {
+    /// What every machine that is sound comes to: it holds until a norm is known.
+    fn default() -> Self {
+        Self { cpu: 20.0, memory: 200.0, card: 0.5, mount: 10.0, network: 10.0 }
+    }
+}
+
+/// What the test of one worker measured: each value as in [`Bounds`]; `None` where it was not measured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// The worker, `<role>-<index>`.
+    pub worker: String,
+    /// Processor.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cpu: Option<f64>,
+    /// Memory.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub memory: Option<f64>,
+    /// The slowest of its cards.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub card: Option<f64>,
+    /// The slowest of its folders.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub mount: Option<f64>,
+    /// The median of its peers.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub network: Option<f64>,
+    /// What is wrong with it, a sentence each.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub wrong: Vec<String>,
+}
+
+/// The worker that is swapped.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Blamed {
+    /// The worker, `<role>-<index>`.
+    pub worker: String,
+    /// Why, a sentence.
+    pub why: String,
+    /// Whether it is this one: of two workers nobody can say whose network is slow.
+    #[serde(default)]
+    pub sure: bool,
+}
+
+/// What the test of a job's workers came to.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Tested {
+    /// The workers, in rank order.
+    pub workers: Vec<Measured>,
+    /// The worst of them, where one is too bad; the program has not begun then.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub blamed: Option<Blamed>,
+}
+
+/// The test of an attempt's workers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Preflight {
+    /// What they must come to, by what was known when the attempt was made.
+    pub bounds: Bounds,
+    /// What earlier attempts at the instance showed.
+    #[serde(default)]
+    pub known: Known,
+    /// What it came to; none while it runs, and where nobody could tell.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub tested: Option<Tested>,
+}
+
+/// What the newest tests on nodes of one group measured, the newest last, each in the unit of [`Bounds`].
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Norm {
+    cpu: Vec<f64>,
+    memory: Vec<f64>,
+    card: Vec<f64>,
+    mount: Vec<f64>,
+    network: Vec<f64>,
+}
+
+impl Norm {
+    /// Takes in what the workers of a job measured. One that is blamed is not normal, and what is no number is left out.
+    pub fn learn(&mut self, tested: &Tested) {
+        let blamed = tested.blamed.as_ref().map(|blamed| blamed.worker.as_str());
+        let sound = tested.workers.iter().filter(|one| Some(one.worker.as_str()) != blamed);
+        for one in sound.filter(|one| one.wrong.is_empty()) {
+            let kinds = [
+                (&mut self.cpu, one.cpu),
+                (&mut self.memory, one.memory),
+                (&mut self.card, one.card),
+                (&mut self.mount, one.mount),
+                (&mut self.network, one.network),
+            ];
+            for (values, value) in kinds {
+                values.extend(value.filter(|value| value.is_finite() && *value > 0.0));
+                values.drain(..values.len().saturating_sub(KEPT));
+            }
+        }
+    }
+
+    /// What workers must come to there.
+    #[must_use]
+    pub fn bounds(&self) -> Bounds {
+        let other = Bounds::default();
+        let least = |values: &[f64], other: f64| median(values).map_or(other, |median| median / PART);
+        Bounds {
+            cpu: least(&self.cpu, other.cpu),
+            memory: least(&self.memory, other.memory),
+            card: least(&self.card, other.card),
+            mount: median(&self.mount)
+                .map_or(other.mount, |median| (median * SLOWER).clamp(QUICK, other.mount)),
+            network: least(&self.network, other.network),
+        }
+    }
+}
+
+/// The median, where enough is known.
+fn median(values: &[f64]) -> Option<f64> {
+    if values.len() < ENOUGH {
+        return None;
+    }
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted.get(sorted.len() / 2).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn worker(name: &str, network: f64) -> Measured {
+        Measured { worker: name.into(), network: Some(network), cpu: Some(400.0), ..Measured::default() }
+    }
+
+    #[test]
+    fn half_of_the_median_is_the_bound_once_enough_is_known() {
+        let mut norm = Norm::default();
+        let pair =
+            |network| Tested { workers: vec![worker("a-0", network), worker("a-1", network)], blamed: None };
+        norm.learn(&pair(100.0));
+        norm.learn(&pair(1000.0));
+        assert_eq!(norm.bounds(), Bounds::default());
+        norm.learn(&pair(1000.0));
+        let bounds = norm.bounds();
+        assert_eq!((bounds.network, bounds.cpu), (500.0, 200.0));
+        assert_eq!(bounds.card, Bounds::default().card, "nobody has measured one");
+    }
+
+    #[test]
+    fn who_is_blamed_and_what_is_no_number_is_not_normal() {
+        let mut norm = Norm::default();
+        let blamed = Blamed { worker: "a-1".into(), why: "it is slow".into(), sure: true };
+        for _ in 0..ENOUGH {
+            let odd = Measured { wrong: vec!["its folder is full".into()], ..worker("a-3", 3.0) };
+            let workers = vec![worker("a-0", 800.0), worker("a-1", 1.0), worker("a-2", f64::NAN), odd];
+            norm.learn(&Tested { workers, blamed: Some(blamed.clone()) });
+        }
+        assert_eq!(norm.bounds().network, 400.0);
+    }
+
+    #[test]
+    fn the_newest_are_kept_and_a_quick_folder_is_never_too_slow() {
+        let mut norm = Norm::default();
+        for n in 0..KEPT + 50 {
+            let one = Measured { mount: Some(0.001), ..worker("a-0", n as f64 + 1.0) };
+            norm.learn(&Tested { workers: vec![one], blamed: None });
+        }
+        assert_eq!((norm.network.len(), norm.network[0]), (KEPT, 51.0));
+        assert_eq!(norm.bounds().mount, QUICK);
+    }
+
+    #[test]
+    fn it_is_on_off_or_said_how() {
+        let read = |text: &str| serde_json::from_str::<PreflightUse>(text).unwrap().policy();
+        assert_eq!((read("true"), read("false")), (Some(PreflightPolicy::default()), None));
+        let said = read(r#"{"restarts": 1}"#).unwrap();
+        assert_eq!((said.restarts, said.wait), (1, PreflightPolicy::default().wait));
+    }
+}

@@ -1,0 +1,90 @@
+//! Workers that are tested before their program begins: what they must come to, what they came to, and what follows where one has
+//! failed.
+
+use cubeloom_domain::nodes::NodeFailure;
+use cubeloom_domain::preflight::{Bounds, Norm, Tested};
+use cubeloom_domain::quota::Pool;
+use cubeloom_domain::record::AttemptRecord;
+
+use super::{At, Core};
+
+/// More characters of a sentence, and more sentences of a worker, are not kept: programs of the job could have written them.
+const LONGEST: usize = 300;
+const MOST: usize = 8;
+
+/// What is kept of a test of so many workers.
+pub(super) fn bounded(mut tested: Tested, workers: u32) -> Tested {
+    let cut = |text: &mut String| text.truncate(text.floor_char_boundary(LONGEST));
+    tested.workers.truncate(workers as usize);
+    for worker in &mut tested.workers {
+        cut(&mut worker.worker);
+        worker.wrong.truncate(MOST);
+        worker.wrong.iter_mut().for_each(cut);
+    }
+    if let Some(blamed) = &mut tested.blamed {
+        cut(&mut blamed.worker);
+        cut(&mut blamed.why);
+    }
+    tested
+}
+
+impl Core {
+    /// Takes in what is normal on the nodes of each pool.
+    pub fn set_norms(&mut self, norms: Vec<(Pool, Norm)>) {
+        let bounds = |(pool, norm): (Pool, Norm)| ((pool.cluster, pool.node_group), norm.bounds());
+        self.norms = norms.into_iter().map(bounds).collect();
+    }
+
+    /// What workers in a pool must come to.
+    pub(super) fn bounds_of(&self, pool: &Pool) -> Bounds {
+        self.norms.get(&(pool.cluster.clone(), pool.node_group.clone())).copied().unwrap_or_default()
+    }
+
+    /// The workers of an attempt were tested. The first report counts: later ones are of its program.
+    pub(super) fn tested(&mut self, at: At, tested: Tested) {
+        let Some(live) = self.instance_mut(at).and_then(|instance| instance.live.as_mut()) else { return };
+        let Some(preflight) = live.record.preflight.as_mut().filter(|preflight| preflight.tested.is_none())
+        else {
+            return;
+        };
+        preflight.tested = Some(bounded(tested, live.record.workers));
+        live.dirty = true;
+        self.touch_later(at);
+    }
+
+    /// Sets the node aside on which a worker failed its tests, if these have shown that it is the node: before the next attempt
+    /// begins, which would get it again. The store has it from the attempt.
+    pub(super) fn swap_node(&mut self, record: &AttemptRecord) {
+        let Some(failure) = NodeFailure::of(record).filter(|failure| failure.sure) else { return };
+        let Some(aside) = &self.aside else { return };
+        let found = self.node_rule.judge(&[failure], aside, &self.node_counts(), self.now);
+        if !found.is_empty() {
+            self.set_aside(aside.iter().cloned().chain(found).collect());
+        }
+    }
+
+    /// Whether an attempt of which a worker failed its tests is followed by another that counts for nothing.
+    pub(super) fn swaps(&self, at: At) -> bool {
+        let Some(run) = self.runs[at.slot].as_ref() else { return false };
+        let known = run.tasks[at.task.index()].instances[at.instance as usize].known;
+        run.plan.task(at.task).preflight.is_some_and(|policy| known.preflights <= policy.restarts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cubeloom_domain::preflight::{Blamed, Measured};
+
+    use super::*;
+
+    #[test]
+    fn no_more_is_kept_than_a_test_has_to_say() {
+        let long = "é".repeat(1000);
+        let worker = Measured { worker: "a-0".into(), wrong: vec![long.clone(); 50], ..Measured::default() };
+        let blamed = Some(Blamed { worker: long.clone(), why: long, sure: true });
+        let kept = bounded(Tested { workers: vec![worker; 20], blamed }, 3);
+        assert_eq!((kept.workers.len(), kept.workers[0].wrong.len()), (3, MOST));
+        let blamed = kept.blamed.unwrap();
+        assert_eq!((blamed.why.len(), kept.workers[0].wrong[0].len(), blamed.worker.len()), (300, 300, 300));
+    }
+}
