@@ -177,6 +177,17 @@ fn a_spent_budget_stops_new_runs_and_says_so() {
     let run = run_once(&editor, "counted");
     assert_eq!(editor.get("/projects/default/budget").expect(200).json()["level"], "within");
     dear(&admin);
+    // Most of it is spent, as far as the mark that was set.
+    let spent = admin.get("/usage?project=default").expect(200).json()["total"]["cost"].clone();
+    let spent: f64 = spent.as_str().unwrap().parse().unwrap();
+    let more = json!({"amount": format!("{:.2}", spent * 1.5), "warn_percent": 50, "stop": true});
+    admin.put(&path, "\"1\"", &more).expect(200);
+    assert_eq!(editor.get("/projects/default/budget").expect(200).json()["level"], "warned");
+    for page in ["page:/projects/default", "page:/projects"] {
+        let marked = editor.get(page).expect(200).text();
+        assert!(marked.contains("Budget nearly spent") && !marked.contains("nothing new starts"), "{page}");
+    }
+    admin.put(&path, "\"2\"", &body).expect(200);
     let standing = editor.get("/projects/default").expect(200).json()["budget"].clone();
     assert_eq!((&standing["level"], &standing["month"]), (&json!("stopped"), &json!(month)), "{standing}");
     let marked = editor.get("page:/projects/default").expect(200).text();
@@ -190,17 +201,24 @@ fn a_spent_budget_stops_new_runs_and_says_so() {
     editor.post(&format!("/runs/{run}/again"), &json!({})).expect(409);
     editor.post(&format!("/runs/{run}/rerun"), &json!({"from": ["say"]})).expect(409);
     // With more to spend, or without a stop, it goes on.
-    admin.put(&path, "\"1\"", &json!({"amount": "0.01", "stop": false})).expect(200);
+    admin.put(&path, "\"3\"", &json!({"amount": "0.01", "stop": false})).expect(200);
     assert_eq!(editor.get("/projects/default/budget").expect(200).json()["level"], "spent");
     run_once(&editor, "more");
     let list = editor.get("/projects/default/budgets").expect(200).json();
-    assert_eq!((&list["items"][0]["month"], &list["items"][0]["revision"]), (&json!(month), &json!(2)));
+    assert_eq!((&list["items"][0]["month"], &list["items"][0]["revision"]), (&json!(month), &json!(4)));
     let statement = editor.get(&format!("/projects/default/statements/{month}")).expect(200).json();
     assert_eq!(statement["budget"]["amount"], "0.01");
     assert_eq!(statement["positions"][0]["price"]["cpu_hour"], "900000.00");
     assert_eq!(statement["total"], editor.get("/usage?project=default").expect(200).json()["total"]);
+    // What was used of memory stands beside it, as it does of cores and cards.
+    let told = editor.get(&format!("page:/projects/default/statements/{month}")).expect(200).text();
+    assert_eq!(
+        told.matches("data-label=\"Memory used\"").count(),
+        3,
+        "by two pipelines and one person: {told}"
+    );
     editor.delete(&path, "*").expect(403);
-    admin.delete(&path, "\"2\"").expect(204);
+    admin.delete(&path, "\"4\"").expect(204);
     admin.delete(&path, "*").expect(404);
 }
 

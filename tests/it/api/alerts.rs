@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::runs::help;
 use super::support::{Client, Server, Who};
 use crate::support::{TestApp, wait_for, wait_within};
 
@@ -213,6 +214,72 @@ fn what_a_killed_server_had_to_tell_is_told_by_the_next() {
     });
     let body: Value = serde_json::from_str(&told.join().unwrap().1).unwrap();
     assert_eq!(body["id"], before[0]["id"], "receivers can drop doubles by it");
+}
+
+#[test]
+fn what_nobody_reports_is_looked_for_and_reaches_a_receiver() {
+    let kinds = ["budget_nearly_used", "quota_nearly_used", "run_late", "task_waiting"];
+    let server = server(&[]);
+    let (owner, admin) = (server.as_(Who::Owner), server.as_(Who::Administrator));
+    let (url, heard) = receiver(FINE);
+    let rules = json!({"events": kinds, "waiting_seconds": 60});
+    made(&owner, &json!({"name": "ops", "kind": "webhook", "address": url, "rules": rules}));
+    let quota = json!({"quotas": {"local": {"limit": {"cpu": 1}}}});
+    admin.put("/projects/default/quota", "*", &quota).expect(200);
+    admin.post("/prices", &json!({"cluster": "local", "cpu_hour": "900000"})).expect(201);
+    let month = admin.get("/usage").expect(200).json()["to"].as_str().unwrap()[..7].to_owned();
+    let budget = json!({"amount": "1", "warn_percent": 50});
+    admin.put(&format!("/projects/default/budgets/{month}"), "*", &budget).expect(201);
+    // One task holds all that the project may; so the run of a schedule waits, and comes too late.
+    let tasks = format!("tasks:\n{}", help::task("hold", "sleep 300", "")).replace("cpu: 100m", "cpu: 1");
+    let holds = help::start(&owner, &help::document("holds", &tasks));
+    help::until_task(&owner, &holds, "hold", "running");
+    let late = help::task("say", "true", "").replace("cpu: 100m", "cpu: 500m");
+    let late = format!("schedule: {{every: 1s, late_after: 1s, skip_if_running: true}}\ntasks:\n{late}");
+    owner
+        .post("/projects/default/pipelines", &json!({"document": help::document("nightly", &late)}))
+        .expect(201);
+    let waits = || {
+        let runs = owner.get("/projects/default/runs?pipeline=nightly").expect(200).json();
+        runs["items"][0]["id"].as_str().map(ToOwned::to_owned)
+    };
+    wait_for("the schedule to start a run", || waits().is_some());
+    let waits = waits().unwrap();
+    let why = || help::of_task(&owner, &waits, "say")["wait"]["rule"].clone();
+    wait_for("its task to wait for the quota", || why() == "quota");
+    owner.post("/projects/default/pipelines/nightly/schedule/pause", &json!({})).expect(200);
+    // It is looked for such things when a server begins, and then twice a minute.
+    server.kill();
+    server.run();
+    let mark = "SELECT since FROM quota_marks WHERE resource = 'cpu'";
+    wait_for("the quota to be seen as nearly used", || server.sql(mark).len() == 1);
+    let before = heard.lock().unwrap().len();
+    server.kill();
+    // A quarter of an hour goes by.
+    server.sql("UPDATE quota_marks SET since = since - 900000000");
+    server.sql("UPDATE instances SET ready_at = ready_at - 900000000");
+    server.run();
+    let told = || -> Vec<Value> {
+        let heard = heard.lock().unwrap();
+        let bodies = heard.iter().map(|(_, body)| serde_json::from_str::<Value>(body).unwrap());
+        bodies.flat_map(|body| body["alerts"].as_array().unwrap().clone()).collect()
+    };
+    let of = |kind: &str| -> Vec<Value> { told().into_iter().filter(|one| one["kind"] == kind).collect() };
+    wait_for("all to be told", || kinds.iter().all(|kind| !of(kind).is_empty()));
+    assert!(before < heard.lock().unwrap().len(), "what lasts is told when it has lasted");
+    for kind in kinds {
+        assert_eq!(of(kind).len(), 1, "{kind} is told once: {:#?}", told());
+    }
+    for kind in ["run_late", "task_waiting"] {
+        assert_eq!(of(kind)[0]["run"], waits, "{:#?}", of(kind));
+    }
+    let text: String = heard.lock().unwrap().iter().map(|(_, body)| body.clone()).collect();
+    assert!(text.contains("it holds 1 of 1 of cpu on local"), "{text}");
+    let owner = server.as_(Who::Owner);
+    for run in [&waits, &holds] {
+        owner.post(&format!("/runs/{run}/cancel"), &json!({})).expect(202);
+        help::until(&owner, run, "cancelled");
+    }
 }
 
 #[test]

@@ -262,3 +262,65 @@ fn a_task_that_waits_says_by_which_rule_for_how_much_and_whom_to_those_who_may_k
     cancel(&editor, &holder);
     until(&stranger, &hidden, "succeeded");
 }
+
+#[test]
+fn what_a_project_is_guaranteed_and_has_borrowed_is_told_to_who_waits() {
+    let server = Server::start();
+    let (admin, editor) = (server.as_(Who::Administrator), server.as_(Who::Editor));
+    let quota = json!({"quotas": {"local": {"guarantee": {"cpu": 2}}}});
+    admin.put("/projects/default/quota", "*", &quota).expect(200);
+    let holder = holding(&editor, "5");
+    let short = || {
+        let found = forecast(&editor, &cores("tried", "4", "true", ""));
+        of(&found, "tried")["shortages"][0].clone()
+    };
+    wait_for("the engine to know the quota", || short()["guaranteed"].is_number());
+    let expected = [("asked", 4.0), ("free", 3.0), ("held", 5.0), ("guaranteed", 2.0), ("borrowed", 3.0)];
+    for (name, amount) in expected {
+        assert_eq!(short()[name], amount, "{name}: {}", short());
+    }
+    // The same of a run that waits, and on its page.
+    let waits = start(&editor, &document("waits", &format!("tasks:\n{}", cores("tried", "4", "true", ""))));
+    let why = waiting(&editor, &waits, "tried")["why"].clone();
+    let told = &why["shortages"][0];
+    assert_eq!((&told["guaranteed"], &told["borrowed"]), (&json!(2.0), &json!(3.0)), "{why}");
+    let page = editor.get(&format!("page:/runs/{waits}/tasks/tried")).expect(200).text();
+    for (word, amount) in [("Guaranteed", 2), ("Borrowed", 3)] {
+        let cell = format!("<td class=\"end\" data-label=\"{word}\">{amount}</td>");
+        assert!(page.contains(&cell), "{cell}: {page}");
+    }
+    cancel(&editor, &holder);
+    until(&editor, &waits, "succeeded");
+}
+
+#[test]
+fn every_instance_of_a_long_queue_says_why_it_waits() {
+    const COUNT: usize = 300;
+    let server = Server::start();
+    let editor = server.as_(Who::Editor);
+    let holder = holding(&editor, "7");
+    let list = (0..COUNT).map(|n| n.to_string()).collect::<Vec<_>>().join(", ");
+    let each = cores("each", "2", "true", &format!("    for_each: {{list: [{list}]}}\n"));
+    let run = start(&editor, &document("long", &format!("tasks:\n{each}")));
+    let instances = || {
+        let (mut found, mut cursor) = (Vec::new(), String::new());
+        loop {
+            let path = format!("/runs/{run}/tasks/each/instances?limit=200{cursor}");
+            let page = editor.get(&path).expect(200).json();
+            found.extend(page["items"].as_array().unwrap().iter().cloned());
+            let Some(next) = page["next_cursor"].as_str() else { return found };
+            cursor = format!("&cursor={next}");
+        }
+    };
+    let answered = |one: &Value| one["wait"]["why"].is_object() && one["wait"]["message"] != "";
+    wait_for("all to wait", || instances().iter().filter(|one| one["state"] == "waiting").count() == COUNT);
+    wait_for("the last to have an answer", || answered(instances().last().unwrap()));
+    let all = instances();
+    assert_eq!(all.iter().filter(|one| answered(one)).count(), COUNT, "{:#}", all[COUNT / 2]);
+    let last = &all[COUNT - 1]["wait"];
+    // It stands behind all the others, whose end it needs, too.
+    assert!(last["why"]["ahead"].as_u64() >= Some(COUNT as u64 - 1), "{last}");
+    assert_eq!(last["why"]["holders"], json!([]), "{last}");
+    cancel(&editor, &run);
+    cancel(&editor, &holder);
+}

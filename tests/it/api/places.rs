@@ -1,8 +1,9 @@
 //! Places compared before a run, and one chosen for it.
 
+use cubeloom_web::time::Time;
 use serde_json::{Value, json};
 
-use crate::api::runs::help::{document, start, task, until};
+use crate::api::runs::help::{document, start, task, until, until_task};
 use crate::api::storage::clusters::AWAY;
 use crate::api::support::{Answer, Client, Server, Who};
 
@@ -123,6 +124,35 @@ fn history_and_prices_say_how_long_it_takes_and_what_it_costs() {
     let local = of(&found, "local");
     assert_eq!((local.get("takes"), local.get("done")), (None, None), "{local}");
     assert_eq!((&local["unknown_tasks"], local["cost"].is_string()), (&json!(["ask"]), true), "{local}");
+}
+
+#[test]
+fn a_place_where_it_waits_says_how_long_by_the_history_of_those_who_hold_it() {
+    let server = Server::start();
+    let editor = server.as_(Who::Editor);
+    let text = |line: &str| {
+        document("goes", &format!("tasks:\n{}", task("work", line, ""))).replace("cpu: 100m", "cpu: 7")
+    };
+    for _ in 0..3 {
+        until(&editor, &start(&editor, &text("sleep 0.3")), "succeeded");
+    }
+    let holds = start(&editor, &text("sleep 300"));
+    until_task(&editor, &holds, "work", "running");
+    let found = compare(&editor, &text("true"));
+    let local = of(&found, "local");
+    assert_eq!(local["outlook"], "waits", "{local}");
+    assert!(local["message"].as_str().unwrap().starts_with("asks for 7 CPU"), "{local}");
+    let moment = |part: &str, at: &str| -> i64 {
+        let Time(moment) = local[part][at].as_str().unwrap_or_else(|| panic!("{local}")).parse().unwrap();
+        moment.0
+    };
+    let now: Time = found["at"].as_str().unwrap().parse().unwrap();
+    assert!(moment("start", "p50") > now.0.0, "it is expected later than now: {local}");
+    assert!(moment("start", "p90") >= moment("start", "p50"), "{local}");
+    // It is done when it has started, and has taken its time.
+    assert!(moment("done", "p50") > moment("start", "p50"), "{local}");
+    editor.post(&format!("/runs/{holds}/cancel"), &json!({})).expect(202);
+    until(&editor, &holds, "cancelled");
 }
 
 #[test]

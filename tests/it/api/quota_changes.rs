@@ -162,3 +162,38 @@ fn the_history_has_changes_of_named_limits() {
     let page = ada.get("page:/quotas").expect(200).text();
     assert!(page.contains("limit/hdfs-prod") && page.contains("<code>at_once</code>"), "{page}");
 }
+
+#[test]
+fn the_page_has_all_changes_a_page_at_a_time_and_those_of_one_queue() {
+    let server = Server::start();
+    let ada = server.as_(Who::Administrator);
+    for n in 1..=22u64 {
+        let quotas = json!({"local": {"guarantee": {"cpu": format!("{n}00m")}}});
+        let etag = format!("\"{}\"", n - 1);
+        ada.put("/projects/default/quota", &etag, &json!({ "quotas": quotas })).expect(200);
+    }
+    ada.put("/limits/other", "\"0\"", &json!({"a_minute": 9})).expect(200);
+    let rows = |page: &str| page.matches("<code>local guarantee cpu</code>").count();
+    let newest = ada.get("page:/quotas").expect(200).text();
+    assert_eq!(rows(&newest), 19, "twenty, one of which is of the limit");
+    let next = newest.split("rel=\"next\" href=\"").nth(1).and_then(|rest| rest.split('"').next());
+    let next =
+        next.unwrap_or_else(|| panic!("no link: {newest}")).replace("&#38;", "&").replace("&amp;", "&");
+    let (next, _) = next.split_once('#').unwrap();
+    let last = ada.get(&format!("page:{next}")).expect(200).text();
+    assert_eq!(rows(&last), 3);
+    assert!(!last.contains("rel=\"next\""), "{last}");
+    // Of one alone, in pages, too.
+    let of_one = ada.get("page:/quotas?queue=project/default").expect(200).text();
+    assert_eq!(rows(&of_one), 20);
+    assert!(of_one.contains("queue=project%2Fdefault&"), "the next page is of the same: {of_one}");
+    assert!(of_one.contains("selected>project/default</option>"), "{of_one}");
+    let of_limit = ada.get("page:/quotas?queue=limit/other").expect(200).text();
+    assert_eq!((rows(&of_limit), of_limit.matches("<code>a_minute</code>").count()), (0, 1));
+    // Nothing shows whether there is one that somebody does not see.
+    ada.post("/projects", &json!({"name": "secret"})).expect(201);
+    ada.put("/projects/secret/quota", "*", &json!({"quotas": {"local": {"limit": {"cpu": 7}}}})).expect(200);
+    let none = server.as_(Who::Viewer).get("page:/quotas?queue=project/secret").expect(200).text();
+    assert!(none.contains("Nothing was changed.") && !none.contains("local limit cpu"), "{none}");
+    ada.get("page:/quotas?cursor=%21").expect(422);
+}

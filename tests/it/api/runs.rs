@@ -7,6 +7,7 @@ mod control;
 mod decisions;
 mod effective;
 mod files;
+mod giving_back;
 mod hangs;
 pub mod help;
 mod language;

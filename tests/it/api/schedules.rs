@@ -127,6 +127,46 @@ fn a_paused_schedule_does_not_fire_and_makes_up_for_nothing() {
 }
 
 #[test]
+fn a_run_that_does_not_succeed_in_time_is_marked_as_late() {
+    let server = Server::start();
+    let editor = server.as_(Who::Editor);
+    let run_of = |name: &str, schedule: &str| {
+        let text = format!(
+            "apiVersion: cubeloom/v1\nkind: Pipeline\nname: {name}\nschedule: {{every: 1s, skip_if_running: true{schedule}}}\n\
+             tasks: [{{name: rest, template: command, arguments: {{command: [sleep, \"2\"]}}}}]\n"
+        );
+        editor.post(PIPELINES, &json!({"document": text})).expect(201);
+        let found = until(&editor, &history(name), |found| count(found, "started") >= 1);
+        editor.post(&format!("{PIPELINES}/{name}/schedule/pause"), &json!({})).expect(200);
+        let first = items(&found).iter().rfind(|one| one["state"] == "started").expect("one that started");
+        let run = first["run"].as_str().unwrap().to_owned();
+        until(&editor, &format!("/runs/{run}"), |run| run["state"] == "succeeded");
+        (run, first["date"].as_str().unwrap().to_owned())
+    };
+    let is_late = |name: &str, date: &str| {
+        let dates = editor.get(&history(name)).expect(200).json();
+        let one = items(&dates).iter().find(|one| one["date"] == date);
+        one.unwrap_or_else(|| panic!("{dates}"))["late"].as_bool().unwrap()
+    };
+    let pages = |run: &str, name: &str| {
+        let paths = [
+            format!("page:/runs/{run}"),
+            format!("page:/projects/default/pipelines/{name}?tab=runs"),
+            format!("page:/projects/default/runs?pipeline={name}"),
+            format!("page:/projects/default/calendar?view=days&pipeline={name}"),
+        ];
+        paths.map(|path| editor.get(&path).expect(200).text().contains("Late</span>"))
+    };
+    let (late, date) = run_of("late", ", late_after: 1s");
+    assert!(is_late("late", &date), "it took two seconds, and had one");
+    assert_eq!(pages(&late, "late"), [true; 4]);
+    // One of which nobody said until when it must have succeeded is never late.
+    let (free, date) = run_of("free", "");
+    assert!(!is_late("free", &date));
+    assert_eq!(pages(&free, "free"), [false; 4]);
+}
+
+#[test]
 fn what_was_missed_is_made_up_for_as_the_schedule_says() {
     let server = Server::start();
     let editor = server.as_(Who::Editor);
