@@ -27,7 +27,7 @@ fn room(at: usize) -> Ask {
 
 #[derive(Clone, Debug)]
 enum Op {
-    Wait(Spec),
+    Wait(Box<Spec>),
     End(prop::sample::Index),
     /// So many seconds later.
     Pass(u64),
@@ -41,7 +41,7 @@ fn wait() -> impl Strategy<Value = Op> {
         let (cpu, memory, gpus, typed, more, named) = asks;
         let cards = vec![(typed.then(|| "H100".into()), gpus)];
         let each = Ask { cards: vec![(None, 1)], ..Ask::of(1, 2, 1, 0) };
-        Op::Wait(Spec {
+        Op::Wait(Box::new(Spec {
             project: PROJECTS[project].into(),
             person: person.to_string(),
             run: run * 10 + project as u128,
@@ -52,7 +52,7 @@ fn wait() -> impl Strategy<Value = Op> {
             named: named.then(|| "few".into()).into_iter().collect(),
             timeout: timeout.map(Duration::from_secs),
             ..Spec::default()
-        })
+        }))
     })
 }
 
@@ -129,7 +129,7 @@ impl World {
         match op {
             Op::Wait(spec) => {
                 let key = format!("{}", self.there.len());
-                let spec = Spec { name: key.clone(), key, ..spec.clone() };
+                let spec = Spec { name: key.clone(), key, ..(**spec).clone() };
                 self.there.push(self.desk.wait(spec, at(self.now), None));
             }
             Op::End(which) => {
@@ -214,7 +214,7 @@ proptest! {
         world.desk.set_room(Ask::of(1 << 20, 1 << 20, 0, 12), BTreeMap::new());
         for (project, min, more, priority) in &jobs {
             let elastic = Elastic { each: Ask::of(1, 1, 1, 1), min: *min, max: min + more, scales: true };
-            world.does(&Op::Wait(Spec { project: PROJECTS[*project].into(), priority: *priority, fixed: Ask::of(1, 1, 1, 1), elastic: Some(elastic), ..Spec::default() }));
+            world.does(&Op::Wait(Box::new(Spec { project: PROJECTS[*project].into(), priority: *priority, fixed: Ask::of(1, 1, 1, 1), elastic: Some(elastic), ..Spec::default() })));
             world.does(&Op::Pass(5));
         }
         for which in &ends {

@@ -13,7 +13,7 @@ use cubeloom_testkit::fake::{Behaviour, Step};
 
 use crate::fixture::Server;
 use crate::on_both;
-use crate::sharing::{cores, run, set_quota, why};
+use crate::sharing::{cores, make_project, run, set_quota, why};
 
 /// Runs a job of `min` to `max` workers of one core each, which goes on until it is told to end.
 async fn stretches(server: &mut Server, task: &str, min: u32, max: u32) -> RunId {
@@ -106,6 +106,7 @@ on_both! {
     async fn an_elastic_job_that_runs_gets_back_what_is_guaranteed_to_its_project(server: Server) {
         let mut server = server;
         set_quota(&server, Quota { guarantee: cores(3), ..Quota::default() }).await;
+        make_project(&server, "guest").await;
         server.fake.script("borrows", [Behaviour::Hold]);
         let mut plan = server.plan(&pipeline("borrows").task("borrows", |one| {
             one.template("elastic").argument("min", 1).argument("max", 4).resources("1", "1Gi")

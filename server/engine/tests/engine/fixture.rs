@@ -200,6 +200,12 @@ impl Server {
         self.restart().await;
     }
 
+    /// A cluster that tells the time of the engine's own clock: what jobs hold on it is as long as the test says.
+    pub async fn with_its_clock(&mut self) {
+        self.fake = FakeExecutor::new(self.facts.clone(), Arc::clone(&self.clock) as Arc<dyn Clock>);
+        self.restart().await;
+    }
+
     /// Starts the engine again on a cluster whose own scheduler gives elastic jobs their workers.
     pub async fn with_volcano(&mut self) {
         let volcano = Some(QueueFacts { queue: "default".into(), priority_class: None });

@@ -38,7 +38,7 @@ pub fn entry(action: &str) -> AuditEntry {
 }
 
 /// Makes a project, unless there is one of that name.
-async fn make_project(server: &Server, name: &str) {
+pub async fn make_project(server: &Server, name: &str) {
     let project = Project {
         name: name.into(),
         label: name.into(),
@@ -238,8 +238,12 @@ on_both! {
 
     async fn what_was_held_lately_counts_after_a_restart(server: Server) {
         let mut server = server;
+        server.with_its_clock().await;
         let long = run(&mut server, "guest", "long", "4").await;
         let keys = server.running(&["long"]).await;
+        let runs = |state: &AttemptState| matches!(state, AttemptState::Running { .. });
+        let stored = async || server.store.attempts(&long).await.unwrap().iter().any(|attempt| runs(&attempt.state));
+        server.until(|| async { stored().await.then_some(()) }).await;
         server.clock.advance(Duration::from_secs(24 * 3600));
         server.fake.finish(&keys[0], Outcome::Succeeded);
         assert_eq!(server.ended(&long).await, RunState::Succeeded);
