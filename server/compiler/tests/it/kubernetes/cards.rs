@@ -87,7 +87,7 @@ fn slices_and_whole_cards_are_counted_apart() {
     let both = "they need 7 slices `1g.10gb` of graphics cards, and the cluster has 6 slices `1g.10gb`";
     assert!(slices.contains(both), "{slices}");
     assert_eq!(said(&task(1, "count: 1"), SLICES), "");
-    assert!(said(&task(2, "count: 1"), SLICES).contains("2 graphics cards"), "slices are no cards");
+    assert!(said(&task(2, "count: 1"), SLICES).contains("they need 2 x 1 GPUs"), "slices are no cards");
 }
 
 /// Where all slices of a node are alike, they are its cards, and the product's name has the profile.
