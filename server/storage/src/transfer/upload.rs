@@ -107,7 +107,9 @@ impl Upload<'_> {
     }
 
     async fn copy(&self, count: &FileTracker<'_>) -> Result<FileReport, TransferError> {
-        let restartable = !self.input.ranges;
+        // What reads ranges has tried each of them again, and most stores' clients what they send. That of HDFS does not: a
+        // NameNode may say that a block is "not replicated yet", which a DataNode has not told it of.
+        let restartable = !self.input.ranges || self.path.kind == StoreKind::Hdfs;
         let attempts = if restartable { self.shared.spec.attempts } else { 1 };
         let (bytes, sum) = retry(attempts, async || {
             count.restart();
