@@ -75,8 +75,10 @@ test("a first pipeline with the mouse: drawn, mended, run, watched, and taken ba
   assert.match(await choice.locator("option").first().innerText(), /newest run/);
   assert.match(await choice.locator("option").nth(1).innerText(), new RegExp(`${earlier.slice(-8)} · .+ · succeeded`, "i"));
   await choice.selectOption(earlier);
+  // Asked before: it may have changed when the click has returned.
+  const whole = page.url();
   await page.getByRole("dialog").getByRole("button", { name: "Run", exact: true }).click();
-  await page.waitForFunction((before) => location.href !== before, page.url());
+  await page.waitForFunction((before) => location.href !== before, whole);
   await shows("command-2", "succeeded");
   const part = await page.context().newPage();
   await part.goto(`/runs/${page.url().split("#run/")[1]}`);

@@ -159,6 +159,10 @@ impl Desk {
         let pools: Vec<Option<String>> = self.pools.iter().map(|pool| pool.node_group.clone()).collect();
         let (old, past) = (std::mem::take(&mut self.tree), std::mem::take(&mut self.past));
         self.tree = Tree::new(&self.records, &self.cluster, &pools, &self.kinds);
+        // Of whom nothing is said, and who has no job now, may have held something all the same.
+        for project in past.projects(&old) {
+            self.tree.project(project);
+        }
         let entries = std::mem::take(&mut self.jobs);
         let entries: Vec<Option<Entry>> = entries
             .into_iter()

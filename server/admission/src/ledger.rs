@@ -65,8 +65,11 @@ impl Ledger {
             let mut keeps = self.below[at];
             if !quota.lends {
                 let mut unused = minus(&quota.guarantee, &self.held[at]);
-                // A card of a type is one of all cards, too.
-                unused[GPUS] = unused[GPUS].max(typed(|kind| unused[kind]));
+                // A card of a type is one of all cards, too: what is held of those that it is guaranteed is held of all.
+                let guarantee = &quota.guarantee;
+                let all = guarantee[GPUS].max(typed(|kind| guarantee[kind]));
+                let own = guarantee[GPUS].max(typed(|kind| self.held[at][kind].min(guarantee[kind])));
+                unused[GPUS] = all.saturating_sub(own.min(self.held[at][GPUS]));
                 keeps = std::array::from_fn(|kind| keeps[kind].max(unused[kind]));
             }
             let before = std::mem::replace(&mut self.keeps[at], keeps);

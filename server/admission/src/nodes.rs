@@ -59,7 +59,7 @@ pub(crate) struct Nodes {
 
 impl Nodes {
     /// Whether sums over all nodes do not tell whether a worker fits.
-    fn matter(&self) -> bool {
+    pub(crate) fn matter(&self) -> bool {
         self.told.len() > 1
     }
 

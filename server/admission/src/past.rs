@@ -2,6 +2,7 @@
 //! a half-life later.
 
 use cubeloom_domain::Timestamp;
+use cubeloom_domain::quota::Queue;
 
 use crate::amounts::{GPUS, KINDS};
 use crate::desk::Desk;
@@ -42,6 +43,19 @@ impl Past {
         self.held.resize(tree.len() * tree.pools(), [0.0; KINDS]);
     }
 
+    /// The projects that held something, of a tree.
+    pub(crate) fn projects<'t>(&self, tree: &'t Tree) -> impl Iterator<Item = &'t String> {
+        let held_any = move |node: usize| {
+            let pools =
+                (0..tree.pools()).filter_map(move |pool| self.held.get(tree.at(node as u32, pool as u32)));
+            pools.flatten().any(|held| *held >= 1.0)
+        };
+        tree.queues.iter().enumerate().filter_map(move |(node, queue)| match queue {
+            Queue::Project(name) if held_any(node) => Some(name),
+            Queue::Project(_) | Queue::Group(_) => None,
+        })
+    }
+
     /// The same of another tree and other pools, by name: a queue or a pool that was not there before begins with nothing.
     pub(crate) fn moved(self, before: &Tree, tree: &Tree, pools: Vec<Option<String>>) -> Self {
         let mut held = vec![[0.0; KINDS]; tree.len() * tree.pools()];
@@ -62,10 +76,12 @@ impl Past {
 
 impl Desk {
     /// Takes in what a project held before this desk was there, such as before a restart. What a pool has that is not there now
-    /// is left out.
-    pub fn held_before(&mut self, was: &HeldBefore, now: Timestamp) {
+    /// is left out; whether it was there.
+    pub fn held_before(&mut self, was: &HeldBefore, now: Timestamp) -> bool {
         self.remember(now);
-        let Some(pool) = self.pools.iter().position(|pool| pool.node_group == was.node_group) else { return };
+        let Some(pool) = self.pools.iter().position(|pool| pool.node_group == was.node_group) else {
+            return false;
+        };
         let leaf = self.tree.project(&was.project);
         self.ledger.reach(&self.tree);
         self.past.reach(&self.tree);
@@ -77,6 +93,7 @@ impl Desk {
                 past[kind] += amount * part;
             }
         }
+        true
     }
 
     /// Brings the average of what was held up to the present; before what is held changes.

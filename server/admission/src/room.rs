@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 
 use cubeloom_domain::waiting::WaitRule;
 
-use crate::amounts::{GPUS, NOTHING, plus, typed};
+use crate::amounts::{GPUS, NOTHING, PODS, RUNS, plus, typed};
 use crate::behind::Ahead;
 use crate::desk::JobId;
 use crate::fits::Block;
@@ -161,8 +161,20 @@ impl Passing<'_> {
         let mut able = givers.iter().filter(helps);
         if let Some(grown) = &self.growing {
             let owed = self.owed(known, block.kind);
+            // Where nodes matter only who makes room for a worker wherever it goes itself: for the job that grows no node is kept,
+            // so that smaller ones of several nodes would go for nothing, come back, and go again.
+            let least = known.least();
+            let is_enough = |giver: &Known| {
+                let asked = least.iter().zip(&giver.each).enumerate();
+                !self.desk.nodes.matter()
+                    || asked
+                        .filter(|(kind, _)| ![PODS, RUNS].contains(kind))
+                        .all(|(_, (asked, given))| asked <= given)
+            };
             let is_borrowed = |giver: JobId| {
-                self.giver(giver).is_some_and(|(giver, _)| self.is_owed_by(known, &owed, giver, block.kind))
+                self.giver(giver).is_some_and(|(giver, _)| {
+                    is_enough(giver) && self.is_owed_by(known, &owed, giver, block.kind)
+                })
             };
             return able.find(|job| !grown.contains(*job) && is_borrowed(**job)).copied();
         }

@@ -5,7 +5,7 @@
 mod common;
 
 use common::{Case, at, cards, elastic, group, job, project};
-use cubeloom_admission::{Spec, Victim};
+use cubeloom_admission::{Ask, Elastic, NodeRoom, Spec, Victim};
 use cubeloom_domain::quota::Quota;
 
 fn of(project: &str, spec: Spec) -> Spec {
@@ -156,4 +156,35 @@ fn what_is_free_goes_to_what_is_guaranteed_then_by_priority_and_weight() {
     case.wait(of("owner", elastic("owned", 1, 9)));
     assert_eq!(case.pass(0).len(), 3);
     assert_eq!((holds(&case, "owned"), holds(&case, "urgent"), holds(&case, "usual")), (3, 5, 1));
+}
+
+#[test]
+fn workers_that_make_no_room_on_a_node_are_not_told_to_go() {
+    // Two nodes of six cards; a worker of the owner's takes four, one of the guest's one.
+    let node = |ours: &[(&str, u64)]| NodeRoom {
+        groups: Vec::new(),
+        has: Ask::of(1 << 40, 1 << 50, 1 << 20, 6),
+        others: Ask::of(0, 0, 0, 0),
+        ours: ours.iter().map(|(key, count)| ((*key).to_owned(), Ask::of(1000, 0, 1, *count))).collect(),
+    };
+    let mut case = Case::new(12, vec![project("owner", None, cards(8))]);
+    case.desk.set_nodes(vec![node(&[]), node(&[])], at(0));
+    let large = |key: &str| {
+        let each = Ask::of(1000, 0, 1, 4);
+        let elastic = Elastic { each: each.clone(), min: 0, max: 2, scales: true };
+        Spec { elastic: Some(elastic), fixed: each.clone(), gang: vec![(each, 1)], ..job(key, 4) }
+    };
+    case.wait(of("guest", elastic("borrows", 1, 8)));
+    assert_eq!(case.pass(0), ["borrows"]);
+    case.desk.set_nodes(vec![node(&[("borrows", 2)]), node(&[("borrows", 6)])], at(1));
+    case.wait_since(of("owner", large("mine")), 1);
+    assert_eq!(case.pass(1), ["mine"]);
+    assert_eq!((holds(&case, "borrows"), case.workers("mine")), (8, 0));
+    assert!(case.victims().is_empty(), "{:?}", case.last);
+    case.desk.set_nodes(vec![node(&[("mine", 4), ("borrows", 2)]), node(&[("borrows", 6)])], at(2));
+    // However long it waits: nobody goes for what would be too little on either node, to come back and go again.
+    for second in [2, 400, 4000] {
+        case.pass(second);
+        assert!(case.victims().is_empty(), "{:?}", case.last);
+    }
 }

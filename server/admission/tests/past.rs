@@ -81,3 +81,15 @@ fn it_counts_for_the_groups_above_and_stays_when_pools_or_queues_come() {
     case.end("other", DAY + 2);
     assert_eq!(case.pass(DAY + 2), ["sibling"]);
 }
+
+#[test]
+fn it_counts_for_a_project_of_which_nothing_is_said_also_when_the_cluster_says_later_what_it_has() {
+    let mut case = Case::new(8, Vec::new());
+    assert!(case.desk.held_before(&greedy(), at(DAY)));
+    let fast = HeldBefore { node_group: Some("fast".into()), ..greedy() };
+    assert!(!case.desk.held_before(&fast, at(DAY)), "it is not known yet");
+    let groups = BTreeMap::from([("fast".to_owned(), Ask::of(1 << 40, 1 << 50, 0, 4))]);
+    case.desk.set_room(Ask::of(1 << 40, 1 << 50, 0, 8), groups);
+    assert!(case.desk.held_before(&fast, at(DAY)));
+    assert_eq!(next(&mut case, 3, DAY), "other", "three cards are less than what it held");
+}

@@ -8,7 +8,7 @@ use crate::clock::Timestamp;
 use crate::executor::StopCause;
 use crate::ids::RunId;
 use crate::outcome::{Failure, Outcome};
-use crate::waiting::Explanation;
+use crate::waiting::{Explanation, WaitRule};
 
 /// A transition that the present state does not have.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -147,6 +147,14 @@ impl WaitReason {
             | Self::NamedLimit { why, .. } => why.as_deref(),
             Self::Parallelism { .. } | Self::Decision(_) => None,
         }
+    }
+
+    /// Whether it may hold of jobs like this one, too: what one of them had to give back, where one may not go, or that one asks
+    /// for more since it ran out of memory, says nothing of the others.
+    #[must_use]
+    pub fn is_of_all(&self) -> bool {
+        let rule = self.explanation().map(|why| why.rule);
+        !matches!(rule, Some(WaitRule::CoolDown | WaitRule::Apart | WaitRule::NeverFits))
     }
 
     /// What may be said of a job like this one that stands so many places further behind: the same rule and amounts, and

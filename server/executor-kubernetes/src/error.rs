@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use kube::client::UpgradeConnectionError;
+
 /// Why a request failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refused {
@@ -39,6 +41,14 @@ impl From<kube::Error> for Refused {
         match error {
             kube::Error::Api(status) => of_status(&status),
             kube::Error::Auth(error) => Self::Credentials(error.to_string()),
+            // A command in a pod, or a terminal of one, that the cluster does not allow: nothing is wrong with the cluster.
+            kube::Error::UpgradeConnection(UpgradeConnectionError::ProtocolSwitch(code))
+                if code.is_client_error() && code.as_u16() != 429 =>
+            {
+                Self::ForGood(format!(
+                    "the cluster refuses it ({code}): it takes the right to create pods/exec, or pods/attach for a terminal"
+                ))
+            }
             other => Self::ForNow(innermost(&other)),
         }
     }

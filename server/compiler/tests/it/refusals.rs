@@ -192,7 +192,10 @@ fn a_tensor_parallel_group_never_crosses_nodes() {
     };
     assert_eq!(said(2, 8), "");
     let refused = said(1, 16);
-    assert!(refused.contains("can never run here") && refused.contains("the most on one node: 8"), "{refused}");
+    assert!(
+        refused.contains("can never run here") && refused.contains("the most on one node: 8"),
+        "{refused}"
+    );
 }
 
 #[test]

@@ -128,7 +128,7 @@ impl Checked<'_> {
             let message = format!("a weight is a whole number from 1 to {HEAVIEST}");
             found.push(fault(&field(pool, "weight", None), FaultKind::Conflict, message));
         }
-        if quota.max_priority.is_some_and(|most| most.abs() > MOST_URGENT) {
+        if quota.max_priority.is_some_and(|most| !(-MOST_URGENT..=MOST_URGENT).contains(&most)) {
             let message = format!("a priority is a whole number from -{MOST_URGENT} to {MOST_URGENT}");
             found.push(fault(&field(pool, "max_priority", None), FaultKind::Conflict, message));
         }

@@ -43,9 +43,15 @@ impl Core {
 
 impl super::place::Place {
     fn tell_past(&mut self, cluster: &str, past: &[(String, HeldBefore)], now: Timestamp) {
-        for (_, held) in past.iter().filter(|(of, _)| of == cluster) {
-            self.desk.held_before(held, now);
-        }
+        self.untold = past.iter().filter(|(of, _)| of == cluster).map(|(_, held)| held.clone()).collect();
+        self.tell_the_rest(now);
+    }
+
+    /// What was held in node groups that the desk has not known until now: some clusters say late what they have.
+    pub(super) fn tell_the_rest(&mut self, now: Timestamp) {
+        let mut untold = std::mem::take(&mut self.untold);
+        untold.retain(|held| !self.desk.held_before(held, now));
+        self.untold = untold;
     }
 }
 

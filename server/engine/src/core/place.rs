@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use cubeloom_admission::{Apart, Ask, Desk, JobId, NamedLimit, NodeRoom, Scaler, Settings, Spec, TakenUp};
+use cubeloom_admission::{
+    Apart, Ask, Desk, HeldBefore, JobId, NamedLimit, NodeRoom, Scaler, Settings, Spec, TakenUp,
+};
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::executor::{Executor, Facts, NodeFacts};
 use cubeloom_domain::nodes::{NodeAside, NodeCount};
@@ -31,6 +33,8 @@ pub struct Place {
     away: HashMap<At, JobId>,
     /// By limit: the instances that name it and wait.
     naming: BTreeMap<String, BTreeSet<At>>,
+    /// What was held before in node groups that are not known yet.
+    pub(super) untold: Vec<HeldBefore>,
     /// When it was last worked out why a job waits.
     explained: HashMap<JobId, Timestamp>,
     nodes: Vec<NodeFacts>,
@@ -59,6 +63,7 @@ impl Place {
             elsewhere: Elsewhere::default(),
             away: HashMap::new(),
             naming: BTreeMap::new(),
+            untold: Vec::new(),
             explained: HashMap::new(),
             nodes: Vec::new(),
             aside: 0,
@@ -75,6 +80,7 @@ impl Place {
         let facts = self.executor.facts();
         let (whole, groups) = rooms(&facts);
         self.desk.set_room(whole, groups);
+        self.tell_the_rest(now);
         self.desk.set_nodes(node_rooms(&facts.nodes), now);
         self.scaling = Scaler::of(self.executor.as_ref(), &facts);
         self.aside = facts.kubernetes.map_or(0, |facts| facts.aside_nodes.len());

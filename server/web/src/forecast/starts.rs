@@ -114,7 +114,8 @@ fn play(desk: &Desk, run: &RunId, now: Timestamp) -> RunStarts {
             let like_the_last = || last.as_ref().map(|(at, reason)| reason.clone().further_behind(rank - at));
             let reason = own.clone().or_else(like_the_last);
             found.insert((task.clone(), instance), JobStart { start: starts.get(&job).copied(), reason });
-            last = own.map(|own| (rank, own)).or(last);
+            // Its holders are many, and nothing to those behind.
+            last = own.filter(WaitReason::is_of_all).map(|own| (rank, own.further_behind(0))).or(last);
         }
     }
     RunStarts(found)

@@ -181,6 +181,11 @@ pub(crate) async fn of_project(
 /// A page of the changes of those that are told.
 pub(crate) async fn page(web: &Web, told: &Told, query: &PageQuery) -> ApiResult<Page<QuotaChangeView>> {
     let limit = query.limit()?;
+    if matches!(told, Told::Some(all) if all.is_empty()) {
+        // Of nothing there are no changes: they are not looked for through all of the log.
+        return Ok(Page::of(Vec::new(), limit, |entry: &AuditEntry| entry.id.clone())
+            .map(|entry| QuotaChangeView::new(entry, told)));
+    }
     let mut wanted = PageOf { after: query.after()?, limit: limit + 1 };
     let mut found: Vec<AuditEntry> = Vec::new();
     // Of what somebody sees, names may be so many that no query can have them all: what others changed is left out here.
