@@ -71,16 +71,16 @@ impl Known {
         preflight: Option<&Preflight>,
         failed: Option<FailureKind>,
     ) -> Option<Self> {
-        match (pace, preflight) {
-            (Some(pace), _) => Some(Self::of(pace, failed == Some(FailureKind::Hung))),
+        let known = match (pace, preflight) {
+            // A launcher or a worker may have reported something although a test failed: it counts all the same, or the attempts
+            // that count for nothing never end.
+            (Some(pace), _) => Self::of(pace, failed == Some(FailureKind::Hung)),
             // Its program has not reported anything.
-            (None, Some(preflight)) => {
-                let known = preflight.known;
-                let failed = failed == Some(FailureKind::Preflight);
-                Some(Self { preflights: known.preflights + u32::from(failed), ..known })
-            }
-            (None, None) => None,
-        }
+            (None, Some(preflight)) => preflight.known,
+            (None, None) => return None,
+        };
+        let failed = failed == Some(FailureKind::Preflight);
+        Some(Self { preflights: known.preflights.saturating_add(u32::from(failed)), ..known })
     }
 
     /// What is known once an attempt with this pace has ended.
@@ -256,6 +256,20 @@ mod tests {
         assert_eq!(due(&known, &after(60)), Some(at(10 + 150)), "three times the longest gap of before");
         let done = Pace { behind: None, ..known };
         assert_eq!(due(&done, &after(60)), None, "no rank has more to do");
+    }
+
+    #[test]
+    fn a_failed_test_counts_also_of_an_attempt_that_reported_steps() {
+        let known = Known { preflights: 2, ..Known::default() };
+        let (reported, tests) =
+            (Pace { known, ..pace(3, 1, 10) }, Preflight { known, ..Preflight::default() });
+        let preflights =
+            |pace: Option<&Pace>, failed| Known::after(pace, Some(&tests), failed).unwrap().preflights;
+        for pace in [Some(&reported), None] {
+            assert_eq!(preflights(pace, Some(FailureKind::Preflight)), 3);
+            assert_eq!((preflights(pace, Some(FailureKind::Exit)), preflights(pace, None)), (2, 2));
+        }
+        assert_eq!(Known::after(None, None, Some(FailureKind::Preflight)), None);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::hang::Known;
 use crate::quantity::Span;
 
-/// So many values of a kind must be known before their median is the norm.
+/// So many attempts must have measured a kind before the median of what they did is the norm.
 const ENOUGH: usize = 6;
 /// So many of each kind are kept, the newest.
 const KEPT: usize = 200;
@@ -22,6 +22,8 @@ const PART: f64 = 2.0;
 const SLOWER: f64 = 10.0;
 /// But never one that answers within this, in seconds.
 const QUICK: f64 = 1.0;
+/// No bound is above these, whatever was measured: programs of tenants report it. In the units of [`Bounds`].
+const CEILINGS: Bounds = Bounds { cpu: 1000.0, memory: 5000.0, card: 300.0, mount: 10.0, network: 1000.0 };
 
 /// That a task's workers are tested, as documents say it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -157,7 +159,7 @@ pub struct Preflight {
     pub tested: Option<Tested>,
 }
 
-/// What the newest tests on nodes of one group measured, the newest last, each in the unit of [`Bounds`].
+/// What the newest tests on nodes of one group measured, a value for each attempt, the newest last, each in the unit of [`Bounds`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Norm {
     cpu: Vec<f64>,
@@ -168,22 +170,23 @@ pub struct Norm {
 }
 
 impl Norm {
-    /// Takes in what the workers of a job measured. One that is blamed is not normal, and what is no number is left out.
+    /// Takes in what the workers of a job measured: their median, so that no job of many workers is the norm alone. One that is
+    /// blamed is not normal, and what is no number is left out.
     pub fn learn(&mut self, tested: &Tested) {
         let blamed = tested.blamed.as_ref().map(|blamed| blamed.worker.as_str());
         let sound = tested.workers.iter().filter(|one| Some(one.worker.as_str()) != blamed);
-        for one in sound.filter(|one| one.wrong.is_empty()) {
-            let kinds = [
-                (&mut self.cpu, one.cpu),
-                (&mut self.memory, one.memory),
-                (&mut self.card, one.card),
-                (&mut self.mount, one.mount),
-                (&mut self.network, one.network),
-            ];
-            for (values, value) in kinds {
-                values.extend(value.filter(|value| value.is_finite() && *value > 0.0));
-                values.drain(..values.len().saturating_sub(KEPT));
-            }
+        let sound: Vec<&Measured> = sound.filter(|one| one.wrong.is_empty()).collect();
+        let kinds: [(&mut Vec<f64>, fn(&Measured) -> Option<f64>); 5] = [
+            (&mut self.cpu, |one| one.cpu),
+            (&mut self.memory, |one| one.memory),
+            (&mut self.card, |one| one.card),
+            (&mut self.mount, |one| one.mount),
+            (&mut self.network, |one| one.network),
+        ];
+        for (values, of) in kinds {
+            let measured = sound.iter().filter_map(|one| of(one));
+            values.extend(median(measured.filter(|value| value.is_finite() && *value > 0.0).collect()));
+            values.drain(..values.len().saturating_sub(KEPT));
         }
     }
 
@@ -191,26 +194,25 @@ impl Norm {
     #[must_use]
     pub fn bounds(&self) -> Bounds {
         let other = Bounds::default();
-        let least = |values: &[f64], other: f64| median(values).map_or(other, |median| median / PART);
+        let normal = |values: &[f64]| median(values.to_vec()).filter(|_| values.len() >= ENOUGH);
+        let least = |values: &[f64], other: f64, ceiling: f64| {
+            normal(values).map_or(other, |median| (median / PART).min(ceiling))
+        };
         Bounds {
-            cpu: least(&self.cpu, other.cpu),
-            memory: least(&self.memory, other.memory),
-            card: least(&self.card, other.card),
-            mount: median(&self.mount)
-                .map_or(other.mount, |median| (median * SLOWER).clamp(QUICK, other.mount)),
-            network: least(&self.network, other.network),
+            cpu: least(&self.cpu, other.cpu, CEILINGS.cpu),
+            memory: least(&self.memory, other.memory, CEILINGS.memory),
+            card: least(&self.card, other.card, CEILINGS.card),
+            mount: normal(&self.mount)
+                .map_or(other.mount, |median| (median * SLOWER).clamp(QUICK, CEILINGS.mount)),
+            network: least(&self.network, other.network, CEILINGS.network),
         }
     }
 }
 
-/// The median, where enough is known.
-fn median(values: &[f64]) -> Option<f64> {
-    if values.len() < ENOUGH {
-        return None;
-    }
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    sorted.get(sorted.len() / 2).copied()
+/// The median, the higher of two.
+fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied()
 }
 
 #[cfg(test)]
@@ -226,8 +228,9 @@ mod tests {
         let mut norm = Norm::default();
         let pair =
             |network| Tested { workers: vec![worker("a-0", network), worker("a-1", network)], blamed: None };
-        norm.learn(&pair(100.0));
-        norm.learn(&pair(1000.0));
+        for network in [100.0, 100.0, 1000.0, 1000.0, 1000.0] {
+            norm.learn(&pair(network));
+        }
         assert_eq!(norm.bounds(), Bounds::default());
         norm.learn(&pair(1000.0));
         let bounds = norm.bounds();
@@ -245,6 +248,20 @@ mod tests {
             norm.learn(&Tested { workers, blamed: Some(blamed.clone()) });
         }
         assert_eq!(norm.bounds().network, 400.0);
+    }
+
+    #[test]
+    fn a_job_is_one_value_and_no_bound_is_above_its_ceiling() {
+        let mut norm = Norm::default();
+        let many: Vec<Measured> = (0..1000).map(|n| worker(&format!("a-{n}"), f64::from(n) + 1.0)).collect();
+        norm.learn(&Tested { workers: many, blamed: None });
+        assert_eq!((norm.network.as_slice(), norm.cpu.as_slice()), ([501.0].as_slice(), [400.0].as_slice()));
+        for _ in 0..ENOUGH {
+            let [cpu, memory, card, mount] = [Some(1e9); 4];
+            let one = Measured { cpu, memory, card, mount, ..worker("a-0", 1e9) };
+            norm.learn(&Tested { workers: vec![one], blamed: None });
+        }
+        assert_eq!(norm.bounds(), CEILINGS);
     }
 
     #[test]

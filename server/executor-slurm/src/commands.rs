@@ -50,6 +50,9 @@ const AWAY: [&str; 16] = [
 /// What `sacctmgr` says, and fails, where nothing is to be changed.
 const UNCHANGED: [&str; 2] = ["Nothing new added", "Nothing modified"];
 
+/// What it says besides where that is so because something is wrong: then it is a refusal.
+const WRONG: [&str; 3] = ["doesn't exist", "non-existent", "denied"];
+
 /// Why a call brought nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trouble {
@@ -109,9 +112,7 @@ impl Commands {
             .chain(words.iter().copied())
             .collect();
         match self.own(&all).await {
-            Err(Trouble::Refused(said)) if UNCHANGED.iter().any(|part| said.contains(part)) => {
-                Ok(String::new())
-            }
+            Err(Trouble::Refused(said)) if is_unchanged(&said) => Ok(String::new()),
             done => done,
         }
     }
@@ -224,9 +225,15 @@ impl Commands {
             Ok(Err(error)) => Err(not_started(program, &error)),
             Ok(Ok(done)) if done.status.success() => Ok(String::from_utf8_lossy(&done.stdout).into_owned()),
             Ok(Ok(done)) => {
-                // sacctmgr says on the standard output why it failed.
-                let said = if done.stderr.is_empty() { done.stdout } else { done.stderr };
-                Err(trouble(&what, &String::from_utf8_lossy(&said)))
+                let mut said = String::from_utf8_lossy(&done.stderr).into_owned();
+                let more = String::from_utf8_lossy(&done.stdout);
+                // sacctmgr says there that it had nothing to do, whatever warnings it has beside. What it was about to do it
+                // says there, too: that is no reason.
+                if said.is_empty() || UNCHANGED.iter().any(|part| more.contains(part)) {
+                    said.push('\n');
+                    said.push_str(&more);
+                }
+                Err(trouble(&what, &said))
             }
         }
     }
@@ -239,6 +246,12 @@ fn not_started(program: &str, error: &io::Error) -> Trouble {
         io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied => Trouble::Refused(sentence),
         _ => Trouble::Away(sentence),
     }
+}
+
+/// Whether `sacctmgr` failed only as there was nothing to be done.
+fn is_unchanged(said: &str) -> bool {
+    let says = |parts: &[&str]| parts.iter().any(|part| said.contains(part));
+    says(&UNCHANGED) && !says(&WRONG)
 }
 
 /// Whether a word is the command itself, not what leads to it.
@@ -304,6 +317,20 @@ mod tests {
         }
         let forbidden = not_started("sbatch", &io::Error::from_raw_os_error(13));
         assert!(matches!(forbidden, Trouble::Refused(_)), "{forbidden:?}");
+    }
+
+    #[tokio::test]
+    async fn accounting_that_has_nothing_to_do_has_done_it_whatever_it_warns_of() {
+        let folder = tempfile::tempdir().unwrap();
+        let calls = |said: &str| {
+            let text = format!("#!/bin/sh\necho \"$0: {said}\" >&2; echo ' Nothing new added.'; exit 1\n");
+            crate::executor::tests::program(folder.path(), "sacctmgr", &text);
+            let path = format!("{}:/usr/bin:/bin", folder.path().display());
+            Commands::new(SlurmCalls { become_account: Vec::new(), conf: None, path })
+        };
+        assert_eq!(calls("warning: something old").sacctmgr(&["add"]).await, Ok(String::new()));
+        let refused = calls("This account 'a' doesn't exist.").sacctmgr(&["add"]).await.unwrap_err();
+        assert!(matches!(&refused, Trouble::Refused(said) if said.contains("'a'")), "{refused:?}");
     }
 
     #[test]

@@ -202,6 +202,17 @@ pub(crate) mod tests {
         fn observed(&self, _: Observation) {}
     }
 
+    /// A program in a folder, which stands in for one of Slurm's.
+    pub(crate) fn program(folder: &Path, name: &str, text: &str) {
+        use std::os::unix::fs::PermissionsExt;
+        // By another process: one that is started meanwhile would keep a file open for writing, which then cannot run.
+        let file = folder.join(name);
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", "printf %s \"$1\" >\"$0\""]).arg(&file).arg(text);
+        assert!(shell.status().unwrap().success());
+        std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
     /// A cluster that does not answer.
     pub(crate) fn executor(data: &Path, path: &str, leads: &[&str]) -> Arc<SlurmExecutor> {
         let become_account = leads.iter().map(|word| (*word).to_owned()).collect();

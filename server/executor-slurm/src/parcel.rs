@@ -211,14 +211,14 @@ fn provide(folder: &Folder, parcel: &mut impl Read) -> Result<(), SlurmError> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use cubeloom_domain::job::SuccessRule;
     use cubeloom_domain::lowered::LocalJob;
     use cubeloom_domain::{AttemptKey, RunId, Timestamp};
 
     use super::*;
 
-    fn job(folder: &Path) -> SlurmJob {
+    pub(crate) fn job(folder: &Path) -> SlurmJob {
         let key = AttemptKey { run: RunId::new(Timestamp(0), 1), task: "t".into(), instance: 0, n: 1 };
         SlurmJob {
             key: key.clone(),

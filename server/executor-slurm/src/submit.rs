@@ -20,6 +20,10 @@ use crate::parcel::{self, Needed};
 /// How long a step that did not succeed waits until it is tried again.
 pub const PAUSE: Duration = Duration::from_secs(2);
 
+/// A part of what `sbatch` says where a job may not be counted for an account: "Invalid account or account/partition
+/// combination specified".
+const NO_ACCOUNT: &str = "nvalid account";
+
 /// What a new attempt is submitted with.
 pub struct Parcel {
     /// The job.
@@ -77,12 +81,25 @@ impl Attempt {
             return self.stopped_or(failure);
         }
         let script = format!("{}/{}", parcel.job.folder, files::SCRIPT);
-        let options = self.cluster.counted_as(&parcel.job.job.project, &self.record.account).await;
-        let mut in_doubt = parcel.in_doubt;
+        let (mut in_doubt, mut is_left_out) = (parcel.in_doubt, false);
         loop {
             if self.is_stopped() {
                 return if in_doubt { Submitted::InDoubt } else { Submitted::Stopped };
             }
+            let counted_as = if is_left_out {
+                None
+            } else {
+                match self.cluster.counted_as(&parcel.job.job.project, &self.record.account).await {
+                    Ok(account) => account,
+                    // Nothing was submitted: a quota is not escaped by what does not answer.
+                    Err(why) => {
+                        self.later(why).await;
+                        continue;
+                    }
+                }
+            };
+            // What is said here goes over what the script says: the account that the facts name.
+            let options: Vec<String> = counted_as.iter().map(|name| format!("--account={name}")).collect();
             let done = {
                 let _call = self.cluster.calls.acquire().await;
                 self.cluster.commands.sbatch(&self.record.account, &options, &script).await
@@ -97,17 +114,22 @@ impl Attempt {
                 }
                 Err(Trouble::Refused(why)) => {
                     // What it says is not always what was done.
-                    return if self.is_there().await {
-                        Submitted::Done
-                    } else {
-                        Submitted::Refused(could_not(why))
-                    };
+                    if self.is_there().await {
+                        return Submitted::Done;
+                    }
+                    match counted_as {
+                        // A partition that is not for the project's account, or an association that is gone meanwhile, is no
+                        // fault of the job's: it goes on as where there is no such account.
+                        Some(account) if why.contains(NO_ACCOUNT) => {
+                            self.cluster.leave_out(account, &self.record.account, why);
+                            is_left_out = true;
+                        }
+                        _ => return Submitted::Refused(could_not(why)),
+                    }
                 }
                 Err(Trouble::Away(why)) => {
                     in_doubt = true;
-                    tracing::warn!(key = %self.key, why, "a job is submitted again later");
-                    self.cluster.waits_for(&self.key, Some((NOT_SUBMITTED, why)));
-                    self.pause(PAUSE).await;
+                    self.later(why).await;
                     // Perhaps Slurm has taken it, and only its answer did not come.
                     if self.is_there().await {
                         return Submitted::Done;
@@ -115,6 +137,13 @@ impl Attempt {
                 }
             }
         }
+    }
+
+    /// Waits until it is tried again, and says why.
+    async fn later(&mut self, why: String) {
+        tracing::warn!(key = %self.key, why, "a job is submitted again later");
+        self.cluster.waits_for(&self.key, Some((NOT_SUBMITTED, why)));
+        self.pause(PAUSE).await;
     }
 
     /// The next server knows it by its id, whatever it is called by then.

@@ -5,14 +5,15 @@ use serde_json::{Value, json};
 use crate::api::support::{Server, Who};
 use crate::support::{TestApp, instance};
 
-/// A gang of three; `slow` is how the network of one of them is made slow.
+/// A gang of three; `slow` is how the network of one of them is made slow. They share a small machine that others use, too: half a
+/// core each moves many times what the bounds ask for, and all three fit on two cores.
 fn gang(app: &TestApp, slow: &str) -> String {
     let task = format!(
         r#"
   - name: gang
     template: indexed
     arguments: {{workers: 3, requirements: [], command: [sh, -c, 'echo ran $CUBELOOM_INDEX $PREFLIGHT_SLOW']}}
-    resources: {{cpu: 200m, memory: 128Mi}}
+    resources: {{cpu: 500m, memory: 128Mi}}
     env: {{PREFLIGHT_SLOW: "{slow}"}}
     preflight: {{wait: 60s, restarts: 1}}
 "#
@@ -41,7 +42,8 @@ fn a_gang_is_tested_and_then_runs() {
         ["worker-0", "worker-1", "worker-2"]
     );
     for worker in workers {
-        for measured in ["cpu", "memory", "network"] {
+        assert_eq!(worker.get("network"), None, "on one machine there is none: {worker}");
+        for measured in ["cpu", "memory"] {
             let bound = tested["bounds"][measured].as_f64().expect("a bound");
             assert!(worker[measured].as_f64().expect("a number") > bound, "{measured}: {tested}");
         }

@@ -85,6 +85,11 @@ async fn reason(server: &OnSlurm, key: &AttemptKey, word: &str) {
 async fn quotas_are_accounts_that_bind_jobs_and_go_with_them() {
     let (prefix, operator) = (format!("t{:x}-", random()), told("CUBELOOM_TEST_SLURM_SERVER"));
     slurm("sacctmgr", &["-i", "add", "user", &operator, "account=root", "adminlevel=operator"]);
+    // A site's own accounts with such names.
+    let own = ["physics", "p-own"].map(|name| format!("{prefix}{name}"));
+    for name in &own {
+        slurm("sacctmgr", &["-i", "add", "account", name, "description=ours", "organization=ours"]);
+    }
     let server = mirrored(&prefix, &operator, "slurm");
     let project = server.job(&Program::shell("true")).project;
     let tree = tree(&project, "slurm");
@@ -126,11 +131,18 @@ async fn quotas_are_accounts_that_bind_jobs_and_go_with_them() {
     // Without quotas nothing of it is left, and what is another's stays.
     server.inner().share(&Arc::default());
     let began = Instant::now();
-    while listed().contains(&prefix) {
+    while listed().contains(&account) || listed().contains(&group) {
         assert!(began.elapsed() < PATIENCE, "{}", listed());
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
-    assert!(listed().contains("vision|root"), "{}", listed());
+    for name in own.iter().map(String::as_str).chain(["vision"]) {
+        assert!(listed().contains(&format!("{name}|root")), "{}", listed());
+    }
+    let findings = server.inner().survey("p").unwrap().await.findings;
+    assert!(findings.iter().all(|one| one.name != own[1]), "it is in nobody's way: {findings:?}");
+    for name in &own {
+        slurm("sacctmgr", &["-i", "delete", "account", &format!("name={name}")]);
+    }
     let (_, ended) = run(&server, &Program::shell(&signed(""))).await;
     assert_eq!(ended.outcome, Outcome::Succeeded, "it goes on with the account that the facts name");
 }

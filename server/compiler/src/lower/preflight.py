@@ -3,14 +3,18 @@
     preflight.py PROGRAM ARGS...
 
 preflight.json, beside it, holds the `workers` in rank order (role, index, address, port), how many `cards` one of each role has,
-the variables of volumes that are `read_only`, how many seconds the workers `wait` for each other, and the `bounds` of what is
-measured (MB/s; of cards TFLOP/s; of folders seconds at the most). The first worker leads: it tells the others when to measure with whom, so that
-pairs do not disturb each other, and decides. What all measured is one line of its outputs. The worker that is blamed ends with
-exit code 3, and the others wait to be ended because of it.
+the roles whose cards are `slices`, the variables of volumes that are `read_only`, how many seconds the workers `wait` for each
+other, and the `bounds` of what is measured (MB/s; of cards TFLOP/s; of folders seconds at the most). The first worker leads: it
+tells the others when to measure with whom, so that pairs do not disturb each other, and decides. What all measured is one line of
+its outputs. The worker that is blamed ends with exit code 3, and the others wait to be ended because of it. It is `sure` that it
+is this one only where others of this job are good: what is wrong with all alike, an image or a volume, is no node's, and the
+bounds are of other jobs, which may have had other machines. Between workers of one host no network is measured: it is none.
 
-PREFLIGHT_SLOW, `worker-1=2.5`, makes the network of a worker as slow as that, in MB/s: to see what happens then.
+PREFLIGHT_SLOW, `worker-1=2.5`, makes the network of a worker as slow as that, in MB/s: to see what happens then, also on one host,
+where it is measured but not told, for it is not to be learned from.
 """
 
+import errno
 import hashlib
 import json
 import os
@@ -34,6 +38,12 @@ PAIR = 30
 PEERS = 7
 # How long, in seconds, a card may be tested, its libraries' start included.
 CARDS = 180
+# Who connects has to say who it is within so many seconds: it may be no worker.
+FIRST = 5
+# More of a line is not read, in bytes.
+LINE = 1 << 20
+# The exit code of the test of a folder that refuses the task: it is full, or not the task's to write.
+REFUSED = 4
 # How long one who waits to be ended waits, in seconds.
 END = 60
 
@@ -46,6 +56,7 @@ def main(words):
     me = names.index("%s-%s" % (os.environ["CUBELOOM_ROLE"], os.environ["CUBELOOM_INDEX"]))
     limit = dict(one.split("=") for one in slow.split(",") if "=" in one).get(names[me])
     worker = Worker(table, names, me, float(limit) * 1e6 if limit else None)
+    worker.drill = bool(slow)
     verdict = Leader(worker).run() if me == 0 else worker.follow()
     if verdict is None:
         os.execvp(words[0], words)
@@ -64,20 +75,50 @@ class Lost(Exception):
     """A worker that does not answer."""
 
 
+def host():
+    """What workers of one host have in common: pods there have names and addresses of their own, but one kernel."""
+    try:
+        with open("/proc/sys/kernel/random/boot_id") as file:
+            return file.read().strip()
+    except OSError:
+        return socket.gethostname()
+
+
+def listening(address, port):
+    """A socket that is bound to a worker's port."""
+    # A pod has its address of the cluster, not by the name that others know it by: of either kind.
+    ways = [(socket.AF_INET, address if address.startswith("127.") else "")]
+    if not ways[0][1] and getattr(socket, "has_dualstack_ipv6", lambda: False)():
+        ways.insert(0, (socket.AF_INET6, "::"))
+    for at, (family, local) in enumerate(ways):
+        made = socket.socket(family, socket.SOCK_STREAM)
+        try:
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if family == socket.AF_INET6:
+                made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+            made.bind((local, port))
+            return made
+        except OSError:
+            made.close()
+            # A host without IPv6 may say so only here.
+            if at + 1 == len(ways):
+                raise
+
+
 class Worker:
     """This worker: what it measures, and its way to the leader."""
+
+    # Whether one of the workers is made slow.
+    drill = False
 
     def __init__(self, table, names, me, limit):
         self.table, self.names, self.me, self.limit = table, names, me, limit
         self.until = time.monotonic() + table["wait"]
-        self.listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        self.listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         _, _, address, port = table["workers"][me]
-        # A pod has its address of the cluster, not by the name that others know it by.
-        host = address if address.startswith("127.") else ""
+        self.listener = listening(address, int(port) if len(names) > 1 else 0)
         if len(names) > 1:
-            self.listener.bind((host, int(port)))
-            self.listener.listen(len(names))
+            # Who is no worker may wait there, too.
+            self.listener.listen(len(names) + 64)
             self.listener.settimeout(PAIR / 2)
 
     def connect(self, peer, until, patience):
@@ -98,9 +139,10 @@ class Worker:
         """Does what the leader says. Its verdict."""
         own = test(self.table)
         try:
-            # The leader may have begun later, and waits as long.
-            line = Lines(self.connect(0, self.until, 2 * self.table["wait"] + PEERS * 2 * PAIR))
-            line.send({"from": self.me, "own": own})
+            # The leader may have begun later, and waits as long: it is to say who did not come, before this one gives up.
+            until = self.until + self.table["wait"]
+            line = Lines(self.connect(0, until, 2 * self.table["wait"] + PEERS * 2 * PAIR))
+            line.send({"from": self.me, "host": host(), "own": own})
             while True:
                 said = line.read()
                 if "peer" not in said:
@@ -108,7 +150,7 @@ class Worker:
                     self.listener.close()
                     return said["verdict"]
                 line.send({"speed": self.measure(said["peer"])})
-        except (OSError, ValueError, Lost) as error:
+        except (OSError, ValueError, TypeError, KeyError, Lost) as error:
             return {"worker": self.names[0], "why": "it did not answer %s: %s" % (self.names[self.me], error)}
 
     def measure(self, peer):
@@ -134,9 +176,14 @@ class Worker:
         """The connection of a peer: one that came too late in an earlier round may still wait."""
         while True:
             made, _ = self.listener.accept()
-            made.settimeout(PAIR / 2)
-            if struct.unpack("!I", exactly(made, 4))[0] == peer:
-                return made
+            made.settimeout(FIRST)
+            try:
+                if struct.unpack("!I", exactly(made, 4))[0] == peer:
+                    made.settimeout(PAIR / 2)
+                    return made
+            except (OSError, Lost):
+                # No worker.
+                pass
             made.close()
 
     def send(self, made):
@@ -191,7 +238,7 @@ class Lines:
         self.socket.sendall(json.dumps(value).encode() + b"\n")
 
     def read(self):
-        line = self.file.readline()
+        line = self.file.readline(LINE)
         if not line:
             raise Lost("it closed")
         return json.loads(line)
@@ -203,6 +250,7 @@ class Leader:
     def __init__(self, worker):
         self.worker, self.names, self.table = worker, worker.names, worker.table
         self.lines, self.own, self.speeds = {}, {}, [{} for _ in worker.names]
+        self.hosts = {0: host()}
 
     def run(self):
         """Tests all. What becomes of them: `None` where they go on, or who is blamed, and why."""
@@ -210,7 +258,7 @@ class Leader:
         try:
             self.gather()
             for pairs in rounds(len(self.names)):
-                self.round(pairs)
+                self.round([pair for pair in pairs if self.worker.drill or self.apart(*pair)])
             verdict = self.judge()
         except Lost as error:
             verdict = error.args[0]
@@ -226,22 +274,40 @@ class Leader:
         self.worker.listener.close()
         return verdict
 
+    def apart(self, one, other):
+        """Whether there is a network between two workers."""
+        return self.hosts[one] != self.hosts[other]
+
     def gather(self):
         """Waits for all workers."""
         while len(self.lines) < len(self.names) - 1:
+            if time.monotonic() > self.worker.until:
+                missing = [name for at, name in enumerate(self.names) if at and at not in self.lines]
+                self.blame(missing[0], "it did not come within %g s" % self.table["wait"])
             self.worker.listener.settimeout(max(0.1, self.worker.until - time.monotonic()))
             try:
                 made, _ = self.worker.listener.accept()
-                made.settimeout(2 * PAIR)
-                line = Lines(made)
-                said = line.read()
-                self.own[said["from"]] = said["own"]
-                self.lines[said["from"]] = line
-            except (OSError, ValueError, KeyError, Lost):
-                missing = [name for at, name in enumerate(self.names) if at and at not in self.lines]
-                if time.monotonic() > self.worker.until:
-                    self.blame(missing[0], "it did not come within %g s" % self.table["wait"])
+            except OSError:
+                continue
+            try:
+                self.meet(made)
+            except (OSError, ValueError, TypeError, KeyError, AttributeError, Lost):
+                # Anybody may connect: who says nothing, or no sense, is no worker.
+                made.close()
         self.worker.listener.settimeout(PAIR / 2)
+
+    def meet(self, made):
+        """Takes in what a worker says first."""
+        made.settimeout(FIRST)
+        line = Lines(made)
+        said = line.read()
+        at, own = said["from"], said["own"]
+        if at not in range(1, len(self.names)) or at in self.lines:
+            raise ValueError(at)
+        [failed and (failed["why"], failed["by"]) for failed in own["tests"].values()]
+        self.hosts[at], self.own[at] = str(said["host"]), own
+        made.settimeout(2 * PAIR)
+        self.lines[at] = line
 
     def round(self, pairs):
         """Lets the pairs measure, and waits for all of them."""
@@ -257,7 +323,7 @@ class Leader:
         for one, other in pairs:
             for at, peer in ((one, other), (other, one)):
                 if at:
-                    self.speeds[at][peer] = self.ask(at)["speed"]
+                    self.speeds[at][peer] = self.ask(at)
 
     def tell(self, at, value):
         try:
@@ -267,8 +333,8 @@ class Leader:
 
     def ask(self, at):
         try:
-            return self.lines[at].read()
-        except (OSError, ValueError, Lost) as error:
+            return float(self.lines[at].read()["speed"])
+        except (OSError, ValueError, TypeError, KeyError, Lost) as error:
             self.blame(self.names[at], "it did not answer: %s" % error)
 
     def blame(self, name, why):
@@ -276,10 +342,16 @@ class Leader:
         raise Lost({"worker": name, "why": why, "sure": False})
 
     def judge(self):
-        """Who is blamed: the first whose own tests failed, else the one with the slowest network, where that is too slow."""
-        for at, name in enumerate(self.names):
-            if self.own[at]["wrong"]:
-                return {"worker": name, "why": self.own[at]["wrong"][0], "sure": True}
+        """Who is blamed: the first whose own tests failed, rather one of whom that is sure, else the one with the slowest network,
+        where that is too slow."""
+        bad = []
+        for at in range(len(self.names)):
+            for kind, failed in self.own[at]["tests"].items():
+                if failed:
+                    bad.append((not self.sure(at, kind, failed), at, failed["why"]))
+        if bad:
+            unsure, at, why = min(bad, key=lambda one: one[:2])
+            return {"worker": self.names[at], "why": why, "sure": not unsure}
         least = self.table["bounds"]["network"]
         slow = [(self.network(at), sum(self.speeds[at].values()), -at) for at in range(len(self.names))]
         slow = [one for one in slow if one[0] is not None and one[0] < least]
@@ -290,22 +362,45 @@ class Leader:
         why = "its network to %s came to %g MB/s, of at least %g" % (
             "its peer" if peers == 1 else "%d peers" % peers, speed, round(least, 1)
         )
-        return {"worker": self.names[-at], "why": why, "sure": peers > 1}
+        others = [self.network(other) for other in range(len(self.names)) if other != -at]
+        return {"worker": self.names[-at], "why": why, "sure": peers > 1 and stands_out(speed, others)}
 
-    def network(self, at):
+    def sure(self, at, kind, failed):
+        """Whether it is the worker's node for which a test failed: what all fail alike is the task's, or a volume's."""
+        # Another role may have other cards.
+        role = self.table["workers"][at][0]
+        others = [
+            own for other, own in self.own.items()
+            if other != at and (kind != "card" or self.table["workers"][other][0] == role)
+        ]
+        if failed["by"] == "task" or not any(kind in own["tests"] and not own["tests"][kind] for own in others):
+            return False
+        # The bound is of other jobs' machines.
+        return failed["by"] != "value" or stands_out(self.own[at][kind], [own.get(kind) for own in others])
+
+    def network(self, at, measured=lambda _: True):
         """The median of a worker's peers, the better of two: one slow peer makes nobody slow."""
-        speeds = self.speeds[at].values()
+        speeds = [speed for peer, speed in self.speeds[at].items() if measured(peer)]
         return statistics.median_high(speeds) if speeds else None
 
     def write(self, verdict):
         """Tells what all measured."""
         workers = []
         for at, name in enumerate(self.names):
-            one = dict(self.own.get(at, {}), worker=name, network=self.network(at))
+            own = self.own.get(at, {})
+            one = {key: own.get(key) for key in ("cpu", "memory", "card", "mount")}
+            one["wrong"] = [failed["why"] for failed in own.get("tests", {}).values() if failed]
+            one.update(worker=name, network=self.network(at, lambda peer, at=at: self.apart(at, peer)))
             workers.append({key: value for key, value in one.items() if value not in (None, [])})
         line = {"preflight": {"workers": workers, "blamed": verdict}}
         with open(os.environ["CUBELOOM_OUTPUTS"], "a") as outputs:
             outputs.write(json.dumps(line) + "\n")
+
+
+def stands_out(value, others):
+    """Whether a value is below half of what the other workers of this job came to, of whom there must be two."""
+    others = [other for other in others if other is not None]
+    return len(others) > 1 and value < statistics.median(others) / 2
 
 
 def rounds(count):
@@ -319,25 +414,39 @@ def rounds(count):
 
 
 def test(table):
-    """What this worker measures by itself, and what is wrong with it."""
-    bounds, wrong = table["bounds"], []
-    found = {"cpu": processor(), "memory": memory(), "card": None, "mount": None, "wrong": wrong}
+    """What this worker measures by itself, and its `tests` by kind: nothing of one that it passed, else why not, and `by` what that
+    is seen: by a `value`, by the `task`, which is not given what it needs, or by itself."""
+    bounds, tests = table["bounds"], {}
+    found = {"cpu": processor(), "memory": memory(), "card": None, "mount": None, "tests": tests}
+
+    def judge(kind, why, by="itself"):
+        tests[kind] = {"why": why, "by": by} if why else None
+
     for kind, what in (("cpu", "a core hashes"), ("memory", "its memory copies")):
-        if found[kind] < bounds[kind]:
-            wrong.append("%s %g MB/s, of at least %g" % (what, found[kind], round(bounds[kind], 1)))
-    for folder, read_only in folders(table):
-        took, why = mount(folder, read_only, bounds["mount"])
+        why = "%s %g MB/s, of at least %g" % (what, found[kind], round(bounds[kind], 1))
+        judge(kind, why if found[kind] < bounds[kind] else None, "value")
+    for name, folder, read_only in folders(table):
+        took, why, by = mount(folder, read_only, bounds["mount"])
         found["mount"] = max(found["mount"] or 0, took)
-        if why:
-            wrong.append("%s: %s" % (folder, why))
-    count = table["cards"].get(os.environ["CUBELOOM_ROLE"], 0)
+        judge(name, "%s: %s" % (folder, why) if why else None, by)
+    role = os.environ["CUBELOOM_ROLE"]
+    count = table["cards"].get(role, 0)
     if count:
-        found["card"], why = cards(count)
-        if found["card"] is not None and found["card"] < bounds["card"]:
+        slices = role in table.get("slices", []) or is_sliced()
+        # Of several slices a program sees one, and of different sizes none is like another.
+        tested, speed, why = cards(0 if slices else count)
+        found["card"] = None if slices else speed
+        if tested:
+            judge("card", why)
+        if found["card"] is not None and found["card"] < bounds["card"] and not why:
             why = "a card multiplies %g TFLOP/s, of at least %g" % (found["card"], round(bounds["card"], 2))
-        if why:
-            wrong.append(why)
+            judge("card", why, "value")
     return found
+
+
+def is_sliced():
+    """Whether what the worker was given are slices of cards, though its task does not say so."""
+    return any("MIG-" in os.environ.get(name, "") for name in ("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES"))
 
 
 def processor():
@@ -360,17 +469,18 @@ def memory():
 
 
 def folders(table):
-    """The folders that a worker is given, each with whether it may only be read."""
+    """The folders that a worker is given, each with the variable that names it and whether it may only be read."""
     for name in ("CUBELOOM_WORKSPACE", "CUBELOOM_CHECKPOINT_DIR"):
         if os.environ.get(name):
-            yield os.environ[name], False
+            yield name, os.environ[name], False
     for name, value in sorted(os.environ.items()):
         if name.startswith("CUBELOOM_VOLUME_"):
-            yield value, name in table["read_only"]
+            yield name, value, name in table["read_only"]
 
 
 def mount(folder, read_only, most):
-    """How long a small file takes in a folder, in seconds, and what is wrong. A process of its own does it: it may hang."""
+    """How long a small file takes in a folder, in seconds, what is wrong, and by what that is seen. A process of its own does it: it
+    may hang."""
     began = time.monotonic()
     kind = "--read" if read_only else "--write"
     child = subprocess.Popen(
@@ -385,11 +495,12 @@ def mount(folder, read_only, most):
     took = round(time.monotonic() - began, 3)
     if reader.is_alive():
         child.kill()
-        return took, "it did not answer within %g s" % round(most, 1)
+        return took, "it did not answer within %g s" % round(most, 1), "itself"
     if child.wait() != 0:
-        return took, (told[0].splitlines() or ["it failed"])[-1]
+        by = "task" if child.returncode == REFUSED else "itself"
+        return took, (told[0].splitlines() or ["it failed"])[-1], by
     took = float(told[0] or 0)
-    return took, "it took %g s, of at most %g" % (took, round(most, 1)) if took > most else None
+    return took, "it took %g s, of at most %g" % (took, round(most, 1)) if took > most else None, "itself"
 
 
 def touch(kind, folder):
@@ -414,35 +525,41 @@ def touch(kind, folder):
                 if os.path.exists(path):
                     os.unlink(path)
     except OSError as error:
-        sys.exit("it cannot be %s: %s" % ("read" if kind == "--read" else "written", error.strerror))
+        say("it cannot be %s: %s" % ("read" if kind == "--read" else "written", error.strerror))
+        # A folder that is full or not the task's refuses it on every node.
+        refused = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS)
+        sys.exit(REFUSED if error.errno in refused else 1)
     sys.stderr.write("%.3f" % (time.monotonic() - began))
 
 
 def cards(count):
-    """What the slowest card multiplies in TFLOP/s, or `None` where there is no PyTorch, and what is wrong."""
+    """Whether the cards can be tested at all, what the slowest multiplies in TFLOP/s, `None` where no PyTorch can use cards, and
+    what is wrong: fewer than `count` are, too."""
     found, why = asked([sys.executable, os.path.abspath(__file__), "--cards"])
     if found is not None and found.strip() != "none":
         speeds = [float(word) for word in found.split()]
         missing = count - len(speeds)
-        return min(speeds, default=0.0), "%d of its %d cards are not there" % (missing, count) if missing > 0 else None
+        why = "%d of its %d cards are not there" % (missing, count) if missing > 0 else None
+        return True, min(speeds, default=None), why
     if why:
-        return None, "its cards cannot be used: %s" % why
+        return True, None, "its cards cannot be used: %s" % why
     query = ["nvidia-smi", "--query-gpu=ecc.errors.uncorrected.volatile.total", "--format=csv,noheader"]
     found, why = asked(query)
     if found is None:
-        return None, "nvidia-smi: %s" % why
+        # An image without it says nothing of the cards.
+        return bool(why), None, why and "nvidia-smi: %s" % why
     bad = [word for word in found.split() if word.isdigit() and int(word) > 0]
-    return None, "a card has %s memory errors that were not corrected" % bad[0] if bad else None
+    return True, None, "a card has %s memory errors that were not corrected" % bad[0] if bad else None
 
 
 def asked(words):
-    """What a program prints, or why not."""
+    """What a program prints, or why not; neither where it cannot be started."""
     try:
         done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=CARDS)
     except subprocess.TimeoutExpired:
         return None, "it did not answer within %d s" % CARDS
-    except OSError as error:
-        return None, error.strerror
+    except OSError:
+        return None, None
     if done.returncode == 0:
         return done.stdout, None
     return None, (done.stderr.strip().splitlines() or ["exit code %d" % done.returncode])[-1]
@@ -453,6 +570,9 @@ def multiply():
     try:
         import torch
     except ImportError:
+        return print("none")
+    if torch.version.cuda is None and torch.version.hip is None:
+        # Made for processors alone, it sees no card where there is one.
         return print("none")
     speeds = []
     for card in range(torch.cuda.device_count()):

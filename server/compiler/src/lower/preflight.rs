@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use cubeloom_domain::job::Job;
+use cubeloom_domain::job::{Job, JobRole};
 use serde_json::json;
 
 use super::common::volume_variable;
@@ -28,11 +28,14 @@ pub fn files(job: &Job, members: &[Member]) -> BTreeMap<String, String> {
         members.iter().map(|one| json!([one.role, one.index, one.address, one.port])).collect();
     let cards: BTreeMap<&str, u32> =
         job.roles.iter().map(|role| (role.name.as_str(), role.resources.devices())).collect();
+    let sliced = |role: &&JobRole| role.resources.gpu.as_ref().is_some_and(|gpu| gpu.mig_profile().is_some());
+    let slices: Vec<&str> = job.roles.iter().filter(sliced).map(|role| role.name.as_str()).collect();
     let read_only = job.volumes.iter().filter(|volume| volume.read_only);
     let read_only: Vec<String> = read_only.map(|volume| volume_variable(&volume.name)).collect();
     let table = json!({
         "workers": workers,
         "cards": cards,
+        "slices": slices,
         "read_only": read_only,
         "wait": preflight.wait.0.as_secs_f64(),
         "bounds": preflight.bounds,

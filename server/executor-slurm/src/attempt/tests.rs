@@ -9,7 +9,7 @@ use tokio::sync::mpsc::unbounded_channel;
 
 use super::*;
 use crate::executor::SlurmExecutor;
-use crate::executor::tests::{Deaf, executor, noted};
+use crate::executor::tests::{Deaf, executor, noted, program};
 use crate::seen::{Jobs, accounted, listed};
 
 const RUNS: &str = "7|1000|RUNNING|None|n1|called-otherwise\n";
@@ -126,4 +126,41 @@ async fn many_stops_are_few_calls() {
     let text = fs::read_to_string(&called).unwrap();
     assert_eq!(text.split_whitespace().count(), 500, "each is told");
     assert!(text.lines().count() < 20, "{} calls", text.lines().count());
+}
+
+/// As where a partition is not for the project's account.
+#[tokio::test]
+async fn a_job_that_is_not_taken_for_its_projects_account_goes_on_without() {
+    let data = tempfile::tempdir().unwrap();
+    let executor = crate::mirror::tests::cluster(data.path(), "exit 0");
+    for name in ["squeue", "sacct", "sinfo"] {
+        program(data.path(), name, "#!/bin/sh\n");
+    }
+    program(data.path(), "writer", "#!/bin/sh\ncat >/dev/null\n");
+    let called = data.path().join("called");
+    let sbatch = format!(
+        "#!/bin/sh\necho \"$*\" >>{}\ncase $* in *--account=*) echo 'sbatch: error: Batch job submission failed: \
+         Invalid account or account/partition combination specified' >&2; exit 1 ;; esac\necho 9\n",
+        called.display()
+    );
+    program(data.path(), "sbatch", &sbatch);
+    executor.attach(Arc::new(Deaf));
+    let mut attempt = attempt(&executor, data.path());
+    // Jobs are looked at for those that are there.
+    let _wishes = executor.cluster.enter(&attempt.key).unwrap();
+    attempt.record.uid = rustix::process::geteuid().as_raw();
+    attempt.record.program = data.path().join("writer").to_str().unwrap().into();
+    fs::create_dir(&attempt.record.folder).unwrap();
+    let job = crate::parcel::tests::job(&attempt.record.folder);
+    let script = format!("{}/{}", job.folder, files::SCRIPT);
+    let parcel = Parcel { job, secrets: [].into(), folders: Vec::new(), in_doubt: false };
+    let submitted = tokio::time::timeout(Duration::from_secs(20), attempt.submit(parcel)).await.unwrap();
+    assert!(matches!(submitted, Submitted::Done));
+    assert_eq!(
+        fs::read_to_string(&called).unwrap(),
+        format!("--parsable --account=cl-p-seg {script}\n--parsable {script}\n")
+    );
+    let findings = executor.cluster.mirror.findings();
+    assert!(findings.iter().any(|one| one.name == "cl-p-seg" && !one.found), "{findings:?}");
+    assert_eq!(executor.cluster.counted_as("p", "ann").await, Ok(None), "nor is the next");
 }

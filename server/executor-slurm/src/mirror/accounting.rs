@@ -13,6 +13,9 @@ pub struct Accounting<'c> {
     commands: &'c Commands,
     /// The name by which it knows the cluster.
     cluster: String,
+    /// What is written of each account, in which Cubeloom's cluster is named: what says something else is not ours. One
+    /// slurmdbd may have several clusters, those of other servers too, and a site its own accounts with such names.
+    description: String,
 }
 
 /// An account that is there.
@@ -28,22 +31,28 @@ pub struct Known {
 #[derive(Debug, Default)]
 pub struct There {
     accounts: BTreeMap<String, Known>,
+    /// Others' accounts that have such names as well, with what they are.
+    others: BTreeMap<String, String>,
     /// By account and person: what the person's jobs may hold of it.
     members: BTreeMap<(String, String), Tres>,
 }
 
 impl<'c> Accounting<'c> {
-    /// That of the cluster at which commands are.
-    pub async fn of(commands: &'c Commands) -> Result<Self, Trouble> {
-        Ok(Self { commands, cluster: commands.cluster_name().await? })
+    /// That of the cluster at which commands are, which has this name in Cubeloom.
+    pub async fn of(commands: &'c Commands, name: &str) -> Result<Self, Trouble> {
+        // Slurm keeps it without capitals.
+        let description = format!("cubeloom {name}").to_lowercase();
+        Ok(Self { commands, cluster: commands.cluster_name().await?, description })
     }
 
-    /// What is there, by names that begin so.
+    /// What is there, by names that begin so and what they are.
     pub async fn list(&self, prefix: &str) -> Result<There, Trouble> {
         let of = format!("cluster={}", self.cluster);
         let fields = "format=Account,User,ParentName,Fairshare,GrpTRES,QOS";
         let assocs = self.commands.sacctmgr(&["show", "assoc", &of, fields]).await?;
-        Ok(There::read(&assocs, prefix))
+        // Those of all clusters: an account is one for all of them.
+        let accounts = self.commands.sacctmgr(&["show", "account", "format=Account,Description"]).await?;
+        Ok(There::read(&assocs, &accounts, prefix, &self.description))
     }
 
     /// Makes an account what it is to be; `qos` is what its people's jobs ask for.
@@ -53,12 +62,21 @@ impl<'c> Accounting<'c> {
         account: &Account,
         qos: Option<&str>,
     ) -> Result<(), Trouble> {
+        for name in [&account.name, &account.parent] {
+            // Nor is anything put into one: it would be bound by what others say of it.
+            if let Some(description) = there.others.get(name) {
+                let why =
+                    format!("the account `{name}` is not this cluster's: it is described as `{description}`");
+                return Err(Trouble::Refused(why));
+            }
+        }
         let (name, cluster) = (account.name.as_str(), format!("cluster={}", self.cluster));
         let nothing = Known::default();
         let has = there.accounts.get(name).unwrap_or(&nothing);
         if !there.accounts.contains_key(name) {
             let parent = format!("parent={}", account.parent);
-            let who = ["description=cubeloom", "organization=cubeloom"];
+            let description = format!("description={}", self.description);
+            let who = [&description, "organization=cubeloom"];
             self.commands.sacctmgr(&["add", "account", name, &cluster, &parent, who[0], who[1]]).await?;
         }
         let mut set = Vec::new();
@@ -124,13 +142,25 @@ impl<'c> Accounting<'c> {
 }
 
 impl There {
-    fn read(assocs: &str, prefix: &str) -> Self {
+    fn read(assocs: &str, accounts: &str, prefix: &str, description: &str) -> Self {
         let mut there = Self::default();
+        let is_like_ours = |name: &str| {
+            name.strip_prefix(prefix).is_some_and(|rest| rest.starts_with("g-") || rest.starts_with("p-"))
+        };
+        let described: BTreeMap<&str, &str> =
+            accounts.lines().filter_map(|line| line.split_once('|')).collect();
+        let others = described.iter().filter(|(name, text)| is_like_ours(name) && **text != description);
+        there.others = others.map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
         for line in assocs.lines() {
             let [account, user, parent, weight, limit, qos] = line.split('|').collect::<Vec<_>>()[..] else {
                 continue;
             };
-            if !account.starts_with(prefix) {
+            if !is_like_ours(account) {
+                continue;
+            }
+            if described.get(account) != Some(&description) {
+                // Also one of which nothing is said, as where only operators see accounts.
+                there.others.entry(account.to_owned()).or_default();
                 continue;
             }
             if !user.is_empty() {
@@ -167,10 +197,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_begins_with_the_prefix_is_ones_own() {
+    fn only_what_has_such_a_name_and_description_is_ones_own() {
         let assocs = "root||||||\nvision|||1||normal\nvision|ann||1||normal\ncl-g-a||root|100|cpu=4|normal\n\
-            cl-p-b||cl-g-a|7|cpu=2,mem=3G|high,normal\ncl-p-b|ann||1|cpu=1|high\n";
-        let there = There::read(assocs, "cl-");
+            cl-p-b||cl-g-a|7|cpu=2,mem=3G|high,normal\ncl-p-b|ann||1|cpu=1|high\n\
+            cl-physics||root|1||normal\ncl-p-own||root|1||normal\ncl-p-own|bob||1||normal\ncl-p-x||root|1||normal\n";
+        let accounts = "root|default root account\nvision|vision\ncl-g-a|cubeloom hall\ncl-p-b|cubeloom hall\n\
+            cl-physics|cubeloom hall\ncl-p-own|the site's\ncl-p-far|cubeloom lab\n";
+        let there = There::read(assocs, accounts, "cl-", "cubeloom hall");
+        let others: Vec<(&str, &str)> =
+            there.others.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+        assert_eq!(others, [("cl-p-far", "cubeloom lab"), ("cl-p-own", "the site's"), ("cl-p-x", "")]);
         assert_eq!(there.accounts.keys().collect::<Vec<_>>(), ["cl-g-a", "cl-p-b"]);
         assert_eq!(there.accounts["cl-p-b"].limit, read("cpu=2,mem=3072M"));
         assert_eq!((there.depth("cl-p-b"), there.depth("cl-g-a")), (2, 1));

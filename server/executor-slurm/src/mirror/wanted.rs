@@ -39,17 +39,33 @@ pub fn name(prefix: &str, queue: &Queue) -> String {
 }
 
 /// The accounts that are to be, each after the one that it is in: a queue of which something is said of this cluster, with the
-/// groups above it.
-pub fn wanted(records: &[QueueRecord], cluster: &str, prefix: &str) -> Vec<Account> {
+/// groups above it. And what gets none, with the reason: two queues whose names differ only in capitals must not share an
+/// account, and what is in such a group would be bound by the other's.
+pub fn wanted(
+    records: &[QueueRecord],
+    cluster: &str,
+    prefix: &str,
+) -> (Vec<Account>, BTreeMap<String, String>) {
     let (tree, pool) = (Tree::of(records), Pool::of(cluster));
-    let mut found: Vec<Account> = Vec::new();
+    let (mut found, mut refused) = (Vec::<Account>::new(), BTreeMap::new());
     for record in tree.all().filter(|record| record.quotas.contains_key(&pool)) {
         let mut path = tree.above(&record.queue);
         path.reverse();
         for one in path.into_iter().chain([record]) {
             let name = name(prefix, &one.queue);
-            if found.iter().any(|known| known.name == name) {
-                continue;
+            if let Some(known) = found.iter().find(|known| known.name == name) {
+                if known.queue == one.queue {
+                    continue;
+                }
+                let other = known.queue.name();
+                let why = format!("`{other}` has an account of this name: Slurm's names have no capitals");
+                // By a name of its own: the account itself is as it is to be.
+                refused.insert(format!("{name} ({})", one.queue.name()), why);
+                if one.queue != record.queue {
+                    let own = format!("{} ({})", self::name(prefix, &record.queue), record.queue.name());
+                    refused.insert(own, format!("the group `{}` above it has no account", one.queue.name()));
+                }
+                break;
             }
             let quota = one.quota(&pool);
             let above = one.parent.clone().map(Queue::Group).filter(|group| tree.get(group).is_some());
@@ -70,7 +86,7 @@ pub fn wanted(records: &[QueueRecord], cluster: &str, prefix: &str) -> Vec<Accou
             });
         }
     }
-    found
+    (found, refused)
 }
 
 /// What Slurm can count of it: whole CPUs and MiB, rounded up.
@@ -141,13 +157,30 @@ mod tests {
             record(Queue::Project("Other".into()), None, "elsewhere", Quota::default()),
             record(Queue::Group("vision".into()), None, "hall", kept),
         ];
-        let found = wanted(&records, "hall", "cl-");
+        let (found, refused) = wanted(&records, "hall", "cl-");
+        assert!(refused.is_empty(), "{refused:?}");
         let names: Vec<(&str, &str, u32)> =
             found.iter().map(|one| (one.name.as_str(), one.parent.as_str(), one.weight)).collect();
         assert_eq!(names, [("cl-g-vision", "root", 100), ("cl-p-seg", "cl-g-vision", 7)]);
         assert_eq!(written(&Tres::new(), &found[1].limit), "cpu=2,mem=3072");
         assert_eq!(written(&Tres::new(), &found[1].per_person), "gres/gpu:h100=2");
         assert_eq!(found[0].limit.get("gres/gpu"), Some(&4), "what it may not borrow is its bound");
+    }
+
+    #[test]
+    fn names_that_differ_only_in_capitals_share_no_account() {
+        let of = |queue, parent| record(queue, parent, "hall", Quota::default());
+        let records = [
+            of(Queue::Group("Vision".into()), None),
+            of(Queue::Group("vision".into()), None),
+            of(Queue::Project("seg".into()), Some("vision")),
+            of(Queue::Project("net".into()), Some("Vision")),
+        ];
+        let (found, refused) = wanted(&records, "hall", "cl-");
+        let queues: Vec<&str> = found.iter().map(|one| one.queue.name()).collect();
+        assert_eq!(queues, ["Vision", "net"]);
+        assert_eq!(refused.keys().collect::<Vec<_>>(), ["cl-g-vision (vision)", "cl-p-seg (seg)"]);
+        assert!(refused["cl-g-vision (vision)"].contains("`Vision`"), "{refused:?}");
     }
 
     #[test]

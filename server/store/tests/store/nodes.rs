@@ -124,8 +124,13 @@ async fn what_tests_of_workers_measured_is_kept_once_by_pool(fixture: Fixture) {
         pool: pool.clone(),
         ..failed(2, "gpu-4", FailureKind::Exit)
     };
-    for _ in 0..3 {
-        commit(store, vec![bad.clone(), good.clone()]).await;
+    for n in 3..7 {
+        let another = AttemptRecord {
+            preflight: preflight(None),
+            pool: pool.clone(),
+            ..failed(n, "gpu-4", FailureKind::Exit)
+        };
+        commit(store, vec![bad.clone(), good.clone(), another]).await;
     }
     let norms = store.preflight_norms().await.unwrap();
     assert_eq!(
@@ -137,11 +142,11 @@ async fn what_tests_of_workers_measured_is_kept_once_by_pool(fixture: Fixture) {
     assert_eq!(
         (bounds(0), bounds(1)),
         (usual, usual),
-        "four values and five are not enough, however often they are written"
+        "one attempt and five are not enough, however often they are written"
     );
     commit(
         store,
-        vec![AttemptRecord { preflight: preflight(None), pool, ..failed(3, "gpu-4", FailureKind::Exit) }],
+        vec![AttemptRecord { preflight: preflight(None), pool, ..failed(7, "gpu-4", FailureKind::Exit) }],
     )
     .await;
     assert_eq!(store.preflight_norms().await.unwrap()[1].1.bounds().network, 400.0);

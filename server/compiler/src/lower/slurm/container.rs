@@ -147,11 +147,12 @@ impl Container<'_> {
             if own.is_some() {
                 lines.push(format!("[ -e \"$image\" ] || image={pulled}"));
             }
-            // Jobs that begin together take it once; one that was taken half is not there.
+            // Jobs that begin together take it once; one that was taken half is not there. What a pull that was
+            // cut off has left is removed first: no program pulls to what is there already.
             lines.extend(self.pull().map(|pull| {
                 format!(
                     "[ -e \"$image\" ] || (flock 9; [ -e \"$image\" ] || \
-                     {{ {pull} && mv \"$image.part\" \"$image\"; }}) 9>\"$image.lock\""
+                     {{ rm -rf \"$image.part\" && {pull} && mv \"$image.part\" \"$image\"; }}) 9>\"$image.lock\""
                 )
             }));
         }

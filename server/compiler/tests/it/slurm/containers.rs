@@ -62,6 +62,36 @@ fn an_image_that_is_not_there_ends_the_script() {
     assert!(!done.status.success() && said.contains("there is no image /shared/vision/.images/"), "{said}");
 }
 
+/// As the node's own shell does it, with a program that pulls to nothing that is there.
+#[test]
+fn what_a_pull_that_was_cut_off_has_left_is_in_nobodys_way() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("cut-off");
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    let program = folder.join("apptainer");
+    std::fs::write(&program, "#!/bin/sh\n[ ! -e \"$2\" ] && echo \"$3\" >\"$2\"\n").unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let containers = format!("containers: {{by: apptainer, program: {}}}", program.display());
+    let lines = summary(&in_image(&containers, REFERENCE).unwrap()).split("\n\n").next().unwrap().to_owned();
+    let lines = lines.replace("/shared/vision/.images", folder.to_str().unwrap());
+    let image = folder.join("ghcr.io+cubeloom+echo++1.0.0.sif");
+    let part = folder.join("ghcr.io+cubeloom+echo++1.0.0.sif.part");
+    let halves: [fn(&std::path::Path); 2] = [
+        |part| std::fs::write(part, "half").unwrap(),
+        |part| std::fs::create_dir_all(part.join("half")).unwrap(),
+    ];
+    for leave in halves {
+        leave(&part);
+        let mut bash = std::process::Command::new("bash");
+        let done = bash.args(["-euc", &lines]).current_dir(&folder).output().unwrap();
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        assert_eq!(std::fs::read_to_string(&image).unwrap(), format!("docker://{REFERENCE}\n"));
+        assert!(!part.exists());
+        std::fs::remove_file(&image).unwrap();
+    }
+}
+
 #[test]
 fn an_image_that_is_a_path_is_taken_from_nowhere() {
     let made = in_image("containers: {by: apptainer}", "/shared/own/echo.sif").unwrap();
