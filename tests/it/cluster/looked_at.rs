@@ -48,7 +48,16 @@ async fn what_workers_of_a_pod_are_at_is_found_in_their_own_containers() {
     node.executor().submit(submission).await;
     let begun = |worker: &str| node.log(&key, worker).contains("ready");
     wait("both to run", || begun("worker-0") && begun("worker-1")).await;
-    let stacks = node.executor().stacks(&key).await;
+    // Their logs are here before the cluster says that they run.
+    let began = Instant::now();
+    let stacks = loop {
+        let stacks = node.executor().stacks(&key).await;
+        if stacks.len() == 2 {
+            break stacks;
+        }
+        assert!(began.elapsed() < PATIENCE, "{stacks:?}");
+        sleep(Duration::from_millis(200)).await;
+    };
     let of = |worker: &str| stacks.iter().find(|stack| stack.worker == worker).unwrap().text.clone();
     assert!(of("worker-0").contains("python3") && of("worker-0").contains("in where_it_hangs"), "{stacks:?}");
     assert!(of("worker-1").contains(": sleep\n  thread "), "it is told what the kernel says: {stacks:?}");
@@ -69,9 +78,8 @@ async fn pods_test_each_other_before_their_program_begins() {
     assert_eq!(ended.outcome, Outcome::Succeeded, "{}", node.log(&key, "worker-0"));
     let tested = ended.report.preflight.expect("a test");
     assert_eq!((tested.workers.len(), tested.blamed), (3, None));
-    // Between pods of one node no network is measured, and there may be one node.
-    let measured = |one: &cubeloom_domain::preflight::Measured| one.cpu.is_some() && one.mount.is_some();
-    assert!(tested.workers.iter().all(measured), "{:?}", tested.workers);
+    // Between pods of one node no network is measured, and there may be one node; the claim's folder is not theirs.
+    assert!(tested.workers.iter().all(|one| one.cpu.is_some()), "{:?}", tested.workers);
     assert!(node.log(&key, "worker-2").ends_with("ran\n"));
     let told = node.recorder().events(&key);
     assert!(told.len() > 1 && told.iter().filter(|event| matches!(event, Event::Tested(_))).count() <= 1);

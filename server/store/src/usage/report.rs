@@ -38,12 +38,18 @@ impl Store {
         by: &[By],
         now: Timestamp,
     ) -> Result<Vec<(Line, Figures)>, StoreError> {
-        let begin = self.backend().pick("BEGIN", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
-        let mut connection = self.inner.pool.acquire().await?;
-        let mut look = connection.begin_with(begin).await?;
-        let found = lines(&mut look, filter, by, now).await;
-        look.rollback().await?;
-        found
+        // In a task of its own: who asked may be gone in the middle, and a look that is cut off there may leave its transaction
+        // open on a connection that the next one gets.
+        let (store, filter, by) = (self.clone(), filter.clone(), by.to_vec());
+        let look = async move {
+            let begin = store.backend().pick("BEGIN", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+            let mut connection = store.inner.pool.acquire().await?;
+            let mut look = connection.begin_with(begin).await?;
+            let found = lines(&mut look, &filter, &by, now).await;
+            look.rollback().await?;
+            found
+        };
+        tokio::spawn(look).await.unwrap_or_else(|failed| std::panic::resume_unwind(failed.into_panic()))
     }
 }
 
