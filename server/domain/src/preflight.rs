@@ -169,6 +169,9 @@ pub struct Norm {
     network: Vec<f64>,
 }
 
+/// One of what a worker measured.
+type OfWorker = fn(&Measured) -> Option<f64>;
+
 impl Norm {
     /// Takes in what the workers of a job measured: their median, so that no job of many workers is the norm alone. One that is
     /// blamed is not normal, and what is no number is left out.
@@ -176,7 +179,7 @@ impl Norm {
         let blamed = tested.blamed.as_ref().map(|blamed| blamed.worker.as_str());
         let sound = tested.workers.iter().filter(|one| Some(one.worker.as_str()) != blamed);
         let sound: Vec<&Measured> = sound.filter(|one| one.wrong.is_empty()).collect();
-        let kinds: [(&mut Vec<f64>, fn(&Measured) -> Option<f64>); 5] = [
+        let kinds: [(&mut Vec<f64>, OfWorker); 5] = [
             (&mut self.cpu, |one| one.cpu),
             (&mut self.memory, |one| one.memory),
             (&mut self.card, |one| one.card),

@@ -63,7 +63,12 @@ fn torchrun_shows_the_rules_of_elastic_jobs() {
 
     // Whatever is idle is lent.
     let borrower = start(&admin, "default", "{min: 1, max: 3}", 150);
-    until("the borrower has all of it", || of(&borrower) == 3);
+    let curve = |name: &str| -> Vec<f64> {
+        let said = admin.get(&format!("/runs/{borrower}/metrics?task=train&name={name}")).expect(200).json();
+        let points = said["series"][0]["points"].as_array().into_iter().flatten();
+        points.map(|point| point[1].as_f64().expect("a number")).collect()
+    };
+    until("the borrower learns with all of it", || of(&borrower) == 3 && curve("processes").len() > 2);
     // The least of every job comes before anybody's elastic workers, and a guarantee before what is borrowed.
     let lender = start(&admin, "lender", "{min: 1, max: 2}", 40);
     until("both have what is theirs", || (of(&lender), of(&borrower)) == (2, 1));
@@ -83,11 +88,6 @@ fn torchrun_shows_the_rules_of_elastic_jobs() {
     assert_eq!(ended(&admin, &borrower)["state"], "succeeded");
     let (attempt, _) = training(&admin, &borrower);
     assert_eq!(attempt["attempt"], 1, "{attempt}");
-    let curve = |name: &str| -> Vec<f64> {
-        let said = admin.get(&format!("/runs/{borrower}/metrics?task=train&name={name}")).expect(200).json();
-        let points = said["series"][0]["points"].as_array().unwrap_or_else(|| panic!("{said}"));
-        points.iter().map(|point| point[1].as_f64().expect("a number")).collect()
-    };
     let mut sizes = curve("processes");
     sizes.dedup();
     assert!(sizes.contains(&1.0) && sizes.first() == Some(&3.0) && sizes.last() == Some(&3.0), "{sizes:?}");
