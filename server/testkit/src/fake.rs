@@ -3,6 +3,8 @@
 //! It outlives the engine under test, as a real cluster does: attach another engine to it and its jobs are still
 //! there. It counts how often each attempt was executed, so that tests can say "at most once".
 
+mod capabilities;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -15,7 +17,7 @@ use cubeloom_domain::job::{Job, JobRole};
 use cubeloom_domain::lowered::Bindings;
 use cubeloom_domain::outcome::{Failure, FailureKind, Outcome, WorkerName};
 use cubeloom_domain::pace::Pace;
-use cubeloom_domain::usage::{Quantity, RoleUsage, UsageSeries, UsageSummary, WorkerUsage};
+use cubeloom_domain::usage::{RoleUsage, UsageSeries, UsageSummary, WorkerUsage};
 use cubeloom_domain::{AttemptKey, Bytes, Clock, Cpu, JsonMap, Timestamp};
 
 /// What a job does.
@@ -465,52 +467,5 @@ impl Executor for FakeExecutor {
 
     fn usage(&self) -> Option<&dyn UsageSeries> {
         Some(self)
-    }
-}
-
-impl UsageSeries for FakeExecutor {
-    fn series<'a>(&'a self, key: &'a AttemptKey) -> BoxFuture<'a, std::io::Result<Vec<WorkerUsage>>> {
-        let series = self.lock().series.get(key).cloned().unwrap_or_default();
-        Box::pin(std::future::ready(Ok(series)))
-    }
-
-    fn never_told(&self) -> &'static [Quantity] {
-        &[]
-    }
-}
-
-impl Growth for FakeExecutor {
-    fn grow(&self, submission: Submission) -> BoxFuture<'_, ()> {
-        Box::pin(async move {
-            let mut inner = self.lock();
-            if inner.jobs.contains(&submission.job.key) {
-                inner.give_memory(&submission.job);
-            }
-        })
-    }
-}
-
-impl Scaling for FakeExecutor {
-    fn resize(&self, job: &Job, _: &Bindings) -> Result<Bindings, Failure> {
-        self.bind(job)
-    }
-
-    fn scale(&self, submission: Submission, _: Duration) -> BoxFuture<'_, ()> {
-        Box::pin(async move {
-            let mut inner = self.lock();
-            let (key, wanted) = (&submission.job.key, submission.job.workers());
-            if !inner.jobs.contains(key) {
-                return;
-            }
-            let last = inner.workers.get(key).and_then(|workers| workers.ranks.last().copied());
-            let goes = last.is_some_and(|last| last >= wanted);
-            if goes && inner.holds_workers {
-                return;
-            }
-            inner.workers.entry(key.clone()).or_default().resize(wanted);
-            if goes {
-                inner.tell(key, Event::Resized { workers: wanted });
-            }
-        })
     }
 }
