@@ -1,5 +1,5 @@
 //! Traces to work on, made from a seed. They resemble what has been published of shared clusters for science and machine
-//! learning: most users ask for two to ten times what they need, in round numbers; most tasks come again and again with
+//! learning: most users ask for 1.2 to 6 times the most that they need, in round numbers; most tasks come again and again with
 //! nearly the same peak; some follow the size of their input; some have two modes; some grow; run times are spread over
 //! four orders of magnitude. Nothing in them is measured.
 

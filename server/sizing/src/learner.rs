@@ -90,7 +90,7 @@ impl Default for Strictness {
 }
 
 impl Strictness {
-    const STEP: f64 = 0.5;
+    const STEP: f64 = 0.3;
     const LEAST: f64 = 0.5;
     const MOST: f64 = 8.0;
 
@@ -107,8 +107,8 @@ struct Known {
     scale: Option<f64>,
     /// How many attempts have ended in all.
     ended: usize,
-    /// What did not suffice lately, in bytes.
-    too_little: Option<f64>,
+    /// What did not suffice lately, in bytes, and after how many attempts.
+    too_little: Option<(f64, usize)>,
     /// How long its attempts take, in hours.
     hours: f64,
 }
@@ -116,6 +116,8 @@ struct Known {
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     peak: f64,
+    /// Memory that was asked for.
+    asked: f64,
     cpu: f64,
     input: Option<f64>,
 }
@@ -124,13 +126,21 @@ struct Seen {
 const UNKNOWN_SCALE: f64 = 0.15;
 /// For how many tasks that counts.
 const UNKNOWN_WEIGHT: f64 = 4.0;
-/// Of so many attempts that ended while more than twice as many run, nothing is believed: of those that begin together, the
+/// Of fewer attempts that ended while more than twice as many run, the peaks say too little: of those that begin together, the
 /// smallest end first.
 const ENOUGH: usize = 10;
 /// It makes no difference whether so many other attempts run or more.
-pub const MANY: usize = 2 * ENOUGH;
+pub const MANY: usize = 100;
 /// How much is added after memory ran out.
 pub(crate) const GROWTH: f64 = 1.5;
+/// Of `n` attempts, no less than this share of what was asked for is given, over `n`: the first may have had nothing to do.
+const TRUST: f64 = 0.5;
+/// The part of the risk that attempts may take which hold next to nothing, and that of those which hold much more than most.
+const STAKES: (f64, f64) = (0.001, 15.0);
+/// What the scales of tasks are measured by where the risk is shared out, and how far that goes in either direction.
+const USUAL_SCALE: (f64, f64) = (0.1, 5.0);
+/// So many attempts in a row that all need less than all before them are of another version: those before tell nothing of it.
+const ANOTHER: usize = 10;
 
 impl Learner {
     /// Knows nothing yet.
@@ -150,37 +160,39 @@ impl Learner {
     pub fn advise(&self, task: &str, memory: f64, cpu: f64, input: Option<f64>, running: usize) -> Advice {
         let asked = |risk| Advice { memory, cpu, basis: Basis::Request, risk };
         let Some(known) = self.tasks.get(task) else { return asked(0.0) };
-        if let Some(too_little) = known.too_little.filter(|too_little| *too_little * GROWTH > memory) {
+        if let Some(too_little) = known.too_little(self.settings.window).filter(|it| it * GROWTH > memory) {
             let cpu = known.cpu(cpu);
             return Advice { memory: too_little * GROWTH, cpu, basis: Basis::OutOfMemory, risk: 0.0 };
         }
-        let are_the_first = known.ended < ENOUGH && running > 2 * known.ended;
-        if known.seen.is_empty() || are_the_first {
-            return asked(0.0);
-        }
-        let risk = self.risk_of(known);
+        let Some(tail) = known.peaks() else { return asked(0.0) };
         let others = self.others();
+        let risk = self.risk_of(known, &tail);
         let strictness = self.strictness[bucket(known.seen.len())].0;
         let margin = self.settings.margin;
-        let plain = known.peaks().map(|tail| {
-            let bound = tail.bound(others, risk, strictness) + margin;
-            (bound, tail.chance_beyond(others, bound), Basis::Peaks(tail.count))
-        });
+        let plain = tail.bound(others, risk, strictness) + margin;
+        let beyond = known.still_to_come(running) * tail.scale.max(others / 2.0);
         let lined = input.and_then(|input| known.inputs(input)).map(|(at, tail, beyond)| {
             let distance = tail.bound(others, risk, strictness) + margin + beyond;
             (at + distance, tail.chance_beyond(others, distance), Basis::Inputs(tail.count))
         });
-        let best = match (plain, lined) {
-            // What the input tells is taken where it tells clearly more, in both directions.
-            (Some(plain), Some(lined)) if lined.2 != plain.2 => Some(lined),
-            (plain, _) => plain,
+        // The peaks alone tell of inputs as large as they have had; there the lower bound is as good as the other.
+        let is_known =
+            |input: f64| known.seen.iter().any(|seen| seen.input.is_some_and(|other| other >= input));
+        let (bound, chance, basis) = match lined {
+            Some(lined) if lined.0 <= plain || !input.is_some_and(is_known) => lined,
+            _ => (plain + beyond, tail.chance_beyond(others, plain), Basis::Peaks(tail.count)),
         };
-        let Some((bound, chance, basis)) = best else { return asked(0.0) };
+        let least = memory * TRUST / known.seen.len() as f64;
         let wanted = bound.exp().max(self.settings.floor);
-        if wanted >= memory * 0.97 {
+        // What attempts have used beyond what they asked for shows that this does not suffice.
+        let asks_too_little = known.seen.iter().any(|seen| seen.peak > seen.asked.max(memory));
+        if asks_too_little && wanted > memory {
+            return Advice { memory: wanted, cpu: known.cpu(cpu), basis, risk: chance };
+        }
+        if wanted.max(least) >= memory * 0.97 {
             return asked(chance);
         }
-        Advice { memory: wanted, cpu: known.cpu(cpu), basis, risk: chance }
+        Advice { memory: wanted.max(least), cpu: known.cpu(cpu), basis, risk: chance }
     }
 
     /// Takes in an attempt that has ended; `advised` is what was advised when it was submitted.
@@ -200,7 +212,8 @@ impl Learner {
         match attempt.status {
             Status::OutOfMemory => {
                 let had = attempt.requested_memory.max(attempt.peak_memory);
-                known.too_little = Some(known.too_little.map_or(had, |earlier| earlier.max(had)));
+                let earlier = known.too_little(window).unwrap_or(0.0);
+                known.too_little = Some((earlier.max(had), known.ended));
             }
             Status::Succeeded | Status::Failed => {}
         }
@@ -208,7 +221,16 @@ impl Learner {
         known.hours =
             if known.seen.is_empty() { attempt.hours() } else { 0.8 * known.hours + 0.2 * attempt.hours() };
         if attempt.peak_memory > 0.0 {
-            known.seen.push_back(Seen { peak: attempt.needs(), cpu: attempt.cpu_used, input: attempt.input });
+            known.seen.push_back(Seen {
+                peak: attempt.needs(),
+                // Memory that ran out is looked at by itself.
+                asked: match attempt.status {
+                    Status::OutOfMemory => f64::INFINITY,
+                    Status::Succeeded | Status::Failed => attempt.requested_memory,
+                },
+                cpu: attempt.cpu_used,
+                input: attempt.input,
+            });
             if known.seen.len() > window {
                 known.seen.pop_front();
             }
@@ -227,18 +249,54 @@ impl Learner {
         (self.scales.0 + UNKNOWN_SCALE * UNKNOWN_WEIGHT) / (self.scales.1 as f64 + UNKNOWN_WEIGHT)
     }
 
-    /// Attempts that hold much may take a larger part of the risk: there it saves most.
-    fn risk_of(&self, known: &Known) -> f64 {
-        let peak = known.seen.iter().map(|seen| seen.peak).fold(0.0, f64::max);
-        let weight = known.hours * peak / self.weight.0.max(1.0);
-        self.settings.risk * weight.sqrt().clamp(0.25, 4.0)
+    /// A distance of one scale costs what an attempt holds, times the scale; a little less of it costs as much risk more. So
+    /// the sum is least where each takes risk in proportion to that product.
+    fn risk_of(&self, known: &Known, tail: &Tail) -> f64 {
+        let holds = known.hours * tail.largest.exp() / self.weight.0.max(1.0);
+        let (usual, most) = USUAL_SCALE;
+        let scale = tail.mixed(self.others()) / usual;
+        self.settings.risk * holds.clamp(STAKES.0, STAKES.1) * scale.clamp(1.0 / most, most)
     }
 }
 
 impl Known {
+    /// What did not suffice in one of the last attempts.
+    fn too_little(&self, window: usize) -> Option<f64> {
+        self.too_little.filter(|(_, at)| self.ended - at <= window).map(|(had, _)| had)
+    }
+
+    /// How many scales those that run may go beyond those that have ended.
+    fn still_to_come(&self, running: usize) -> f64 {
+        let crowd = running.min(MANY) as f64 / self.ended.max(1) as f64;
+        if self.ended < ENOUGH && crowd > 2.0 { crowd.ln() } else { 0.0 }
+    }
+
+    /// How many of the oldest were of another version, that needed more.
+    fn outdated(&self) -> usize {
+        // Of each of them, the least of those before.
+        let before: Vec<f64> = self
+            .seen
+            .iter()
+            .scan(f64::INFINITY, |least, seen| {
+                let before = *least;
+                *least = least.min(seen.peak);
+                Some(before)
+            })
+            .collect();
+        let mut most: f64 = 0.0;
+        for (at, seen) in self.seen.iter().enumerate().skip(3).rev() {
+            most = most.max(seen.peak);
+            if self.seen.len() - at >= ANOTHER && most < before[at] {
+                return at;
+            }
+        }
+        0
+    }
+
     /// The tail of the peaks.
     fn peaks(&self) -> Option<Tail> {
-        let mut logs: Vec<f64> = self.seen.iter().map(|seen| seen.peak.max(1.0).ln()).collect();
+        let seen = self.seen.iter().skip(self.outdated());
+        let mut logs: Vec<f64> = seen.map(|seen| seen.peak.max(1.0).ln()).collect();
         Tail::of(&mut logs)
     }
 

@@ -145,7 +145,7 @@ fn memory(taught: &Taught, question: &Question<'_>, past: &[&Past]) -> (Bytes, R
     if let Some(by) = question.kept.memory {
         return (asked, Reason::Kept { by }, 0.0);
     }
-    let advice = advise(taught, question, past);
+    let advice = advised(&taught.0, question.asked, question.input, question.running);
     let (mut wanted, mut why) = (advice.memory, reason(&advice));
     if let Some(had) = question.ran_out {
         let grown = (had.0 as f64 * GROWTH).max(asked.0 as f64);
@@ -202,15 +202,6 @@ fn reason(advice: &Advice) -> Reason {
 }
 
 /// What the rule says of the next attempt.
-fn advise(taught: &Taught, question: &Question<'_>, past: &[&Past]) -> Advice {
-    // That attempts used more than is asked for shows that it does not suffice, also when the one that ran out of memory is
-    // long forgotten.
-    let uses_more =
-        past.iter().any(|past| past.end == PastEnd::Succeeded && past.peak > question.asked.memory.0);
-    let asked = if uses_more { Size { memory: Bytes(u64::MAX), ..question.asked } } else { question.asked };
-    advised(&taught.0, asked, question.input, question.running)
-}
-
 fn advised(learner: &Learner, asked: Size, input: Option<u64>, running: usize) -> Advice {
     let input = input.map(|input| input as f64);
     learner.advise(OWN, asked.memory.0 as f64, cores(asked.cpu.0), input, running)
@@ -227,7 +218,11 @@ fn attempt(task: &str, past: &Past) -> Attempt {
         submitted: finished - past.micros as f64 / 1e6,
         finished,
         requested_cpu: cores(past.had.0),
-        requested_memory: past.had.1 as f64,
+        // What ran out is what it had. Of others it is told from what was asked for whether that suffices.
+        requested_memory: match past.end {
+            PastEnd::OutOfMemory => past.had.1,
+            PastEnd::Succeeded => past.asked().memory.0,
+        } as f64,
         peak_memory: past.peak as f64,
         cpu_used: cores(past.cpu.1),
         input: past.input.map(|input| input as f64),

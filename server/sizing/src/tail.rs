@@ -36,7 +36,7 @@ impl Tail {
     }
 
     /// The scale, with that of other tasks mixed in.
-    fn mixed(&self, others: f64) -> f64 {
+    pub(crate) fn mixed(&self, others: f64) -> f64 {
         (self.weight * self.scale + PRIOR * others) / (self.weight + PRIOR)
     }
 

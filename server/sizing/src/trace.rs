@@ -91,11 +91,22 @@ pub const COLUMNS: [&str; 9] = [
     "status",
 ];
 
-/// Reads a trace.
+/// What was read of a trace.
+#[derive(Debug, Default)]
+pub struct Trace {
+    /// Its attempts, in the order of the file.
+    pub attempts: Vec<Attempt>,
+    /// How many lines say nothing of what an attempt used, such as that of one that never started.
+    pub passed_over: usize,
+    /// What the first of them lacks.
+    pub why: Option<TraceError>,
+}
+
+/// Reads a trace. What monitoring leaves empty passes; what it cannot have written does not.
 ///
 /// # Errors
 /// A column is missing, or a value cannot be used; the line and the column are named.
-pub fn read(from: impl io::Read) -> Result<Vec<Attempt>, TraceError> {
+pub fn read(from: impl io::Read) -> Result<Trace, TraceError> {
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(from);
     let header = reader.headers()?.clone();
     let mut places = [0; COLUMNS.len()];
@@ -103,14 +114,20 @@ pub fn read(from: impl io::Read) -> Result<Vec<Attempt>, TraceError> {
         let found = header.iter().position(|name| name.trim_start_matches('\u{feff}') == column);
         *place = found.ok_or(TraceError::NoColumn(column))?;
     }
-    let mut attempts = Vec::new();
+    let mut trace = Trace::default();
     for record in reader.records() {
         let record = record?;
         let line = record.position().map_or(0, csv::Position::line);
         let row = Row { record: &record, places: &places, line };
-        attempts.push(row.attempt()?);
+        match row.lacks() {
+            None => trace.attempts.push(row.attempt()?),
+            Some(why) => {
+                trace.passed_over += 1;
+                trace.why.get_or_insert(why);
+            }
+        }
     }
-    Ok(attempts)
+    Ok(trace)
 }
 
 /// Writes a trace.
@@ -149,6 +166,20 @@ struct Row<'r> {
 }
 
 impl Row<'_> {
+    /// Why the line cannot count as an attempt, though nothing in it is wrong.
+    fn lacks(&self) -> Option<TraceError> {
+        let is_nothing = |column: usize| matches!(self.text(column), "" | "-" | "0" | "0.0" | "NaN" | "nan");
+        if matches!(self.text(8).to_ascii_lowercase().as_str(), "cached" | "skipped" | "") {
+            return Some(self.bad(8, "is no attempt that ran"));
+        }
+        if let Some(column) = (1..=2).find(|column| matches!(self.text(*column), "" | "-")) {
+            return Some(self.bad(column, "is no time"));
+        }
+        // That memory ran out tells enough also where nobody measured.
+        let last = if matches!(self.status(), Ok(Status::OutOfMemory)) { 4 } else { 5 };
+        (4..=last).find(|column| is_nothing(*column)).map(|column| self.bad(column, "is no amount of memory"))
+    }
+
     fn attempt(&self) -> Result<Attempt, TraceError> {
         let submitted = self.moment(1)?;
         let finished = self.moment(2)?;
@@ -159,14 +190,11 @@ impl Row<'_> {
             task: self.text(0).to_owned(),
             submitted,
             finished,
-            requested_cpu: self.amount(3)?,
-            requested_memory: match self.amount(4)? {
-                0.0 => return Err(self.bad(4, "is no amount to start from")),
-                amount => amount,
-            },
-            peak_memory: self.amount(5)?,
-            cpu_used: self.amount(6)?,
-            input: if self.text(7).is_empty() { None } else { Some(self.amount(7)?) },
+            requested_cpu: self.amount_or_none(3)?,
+            requested_memory: self.amount(4)?,
+            peak_memory: self.amount_or_none(5)?,
+            cpu_used: self.amount_or_none(6)?,
+            input: if matches!(self.text(7), "" | "-") { None } else { Some(self.amount(7)?) },
             status: self.status()?,
         })
     }
@@ -182,6 +210,11 @@ impl Row<'_> {
             value: self.text(column).into(),
             why,
         }
+    }
+
+    /// 0 where nothing stands there.
+    fn amount_or_none(&self, column: usize) -> Result<f64, TraceError> {
+        if matches!(self.text(column), "" | "-") { Ok(0.0) } else { self.amount(column) }
     }
 
     fn amount(&self, column: usize) -> Result<f64, TraceError> {
@@ -206,11 +239,14 @@ impl Row<'_> {
 
     fn status(&self) -> Result<Status, TraceError> {
         match self.text(8).to_ascii_lowercase().as_str() {
-            "succeeded" | "success" | "completed" | "finished" | "ok" | "0" => Ok(Status::Succeeded),
-            "out_of_memory" | "oom" | "oomkilled" | "memory" | "137" => Ok(Status::OutOfMemory),
-            "failed" | "failure" | "error" | "cancelled" | "canceled" | "timeout" | "killed" | "lost" => {
-                Ok(Status::Failed)
+            "succeeded" | "success" | "completed" | "finished" | "terminated" | "ok" | "0" => {
+                Ok(Status::Succeeded)
             }
+            "out_of_memory" | "oom" | "oomkilled" | "memory" | "137" => Ok(Status::OutOfMemory),
+            "failed" | "failure" | "error" | "cancelled" | "canceled" | "timeout" | "killed" | "lost"
+            | "aborted" | "evicted" | "preempted" | "node_fail" | "interrupted" => Ok(Status::Failed),
+            // An exit code.
+            code if code.parse::<i32>().is_ok() => Ok(Status::Failed),
             _ => Err(self.bad(8, "is no state: write `succeeded`, `failed` or `out_of_memory`")),
         }
     }

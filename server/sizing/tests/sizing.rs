@@ -4,7 +4,7 @@
 
 use cubeloom_sizing::generate::{self, Kind};
 use cubeloom_sizing::replay::{Score, replay};
-use cubeloom_sizing::{Attempt, BUILT_IN, Basis, Learner, Policy, Settings, Status, built_in, trace};
+use cubeloom_sizing::{Attempt, BUILT_IN, Basis, Learner, MANY, Policy, Settings, Status, built_in, trace};
 use proptest::prelude::*;
 
 const GIB: f64 = 1024.0 * 1024.0 * 1024.0;
@@ -96,13 +96,75 @@ fn more_than_was_asked_for_is_given_only_after_memory_ran_out() {
 
 /// Of tasks that begin together, the smallest end first.
 #[test]
-fn the_first_of_many_to_end_are_not_believed() {
-    let learner = learned((0..4).map(|n| attempt(n, 1.0)));
-    let advise = |running| learner.advise("task", 16.0 * GIB, 4.0, None, running);
-    assert_eq!((advise(9).memory, advise(9).basis), (16.0 * GIB, Basis::Request));
-    assert!(advise(8).memory < 16.0 * GIB, "no more than twice as many run");
-    let learner = learned((0..10).map(|n| attempt(n, 1.0)));
-    assert!(learner.advise("task", 16.0 * GIB, 4.0, None, 90).memory < 16.0 * GIB, "enough have ended");
+fn the_first_of_many_to_end_are_believed_little() {
+    let few = learned((0..4).map(|n| attempt(n, 6.0)));
+    let advise = |learner: &Learner, running| learner.advise("task", 64.0 * GIB, 4.0, None, running).memory;
+    assert_eq!(advise(&few, 8), advise(&few, 0), "no more than twice as many run");
+    assert!(advise(&few, 9) > advise(&few, 8) && advise(&few, 40) > advise(&few, 9));
+    assert_eq!(advise(&few, MANY), advise(&few, usize::MAX));
+    let enough = learned((0..10).map(|n| attempt(n, 1.0)));
+    assert_eq!(advise(&enough, 90), advise(&enough, 0), "enough have ended");
+}
+
+/// The first ones may have had nothing to do.
+#[test]
+fn few_attempts_do_not_take_all_that_was_asked_for() {
+    let share = |count| {
+        learned((0..count).map(|n| attempt(n, 0.1))).advise("task", 16.0 * GIB, 4.0, None, 0).memory
+            / (16.0 * GIB)
+    };
+    assert_eq!([share(1), share(2)], [0.5, 0.25]);
+    assert!(share(20) < 0.1, "{}", share(20));
+}
+
+/// What costs next to nothing takes next to no risk.
+#[test]
+fn those_that_hold_much_take_the_risk() {
+    let named = |name: &str, n, peak| Attempt { task: name.into(), ..attempt(n, peak) };
+    let spread = |n: u32| 1.0 + 0.3 * f64::from(n * 7 % 10);
+    let learner = learned(
+        (0..40).flat_map(|n| [named("small", n, 0.1 * spread(n)), named("large", n, 2.0 * spread(n))]),
+    );
+    let beyond = |name: &str, peak: f64| learner.advise(name, 64.0 * GIB, 4.0, None, 0).memory / (peak * GIB);
+    let (small, large) = (beyond("small", 0.37), beyond("large", 7.4));
+    assert!(small > 1.2 * large, "{small} of the largest peak, {large}");
+}
+
+#[test]
+fn a_version_that_needs_less_is_seen_after_some_attempts() {
+    let after = |count: u32| {
+        let learner = learned(
+            (0..30 + count).map(|n| attempt(n, if n < 30 { 12.0 } else { 2.0 } + 0.01 * f64::from(n % 3))),
+        );
+        learner.advise("task", 16.0 * GIB, 4.0, None, 0).memory / GIB
+    };
+    assert!(after(9) > 12.0 && after(10) < 4.0, "{} {}", after(9), after(10));
+    // One that still needs as much is no other version.
+    let learner = learned((0..40).map(|n| attempt(n, if n < 30 || n == 35 { 12.0 } else { 2.0 })));
+    assert!(learner.advise("task", 16.0 * GIB, 4.0, None, 0).memory > 12.0 * GIB);
+}
+
+/// A trace may come from where nobody was held to what they asked for.
+#[test]
+fn what_is_used_beyond_the_request_is_given() {
+    let learner = learned((0..20).map(|n| attempt(n, 20.0)));
+    let advice = learner.advise("task", 16.0 * GIB, 4.0, None, 0);
+    assert!(advice.memory > 20.0 * GIB && advice.memory < 32.0 * GIB, "{advice:?}");
+    // Who asks for less than before may know why.
+    let learner = learned((0..20).map(|n| attempt(n, 12.0)));
+    assert_eq!(learner.advise("task", 8.0 * GIB, 4.0, None, 0).memory, 8.0 * GIB);
+}
+
+#[test]
+fn that_memory_ran_out_once_is_forgotten() {
+    let window = u32::try_from(Settings::default().window).unwrap();
+    let ran_out = || [Attempt { status: Status::OutOfMemory, ..attempt(0, 16.0) }].into_iter();
+    let after = |count| {
+        let learner = learned(ran_out().chain((1..=count).map(|n| attempt(n, 2.0))));
+        learner.advise("task", 16.0 * GIB, 4.0, None, 0)
+    };
+    assert_eq!(after(window - 1).memory, 24.0 * GIB);
+    assert!(after(window + 1).memory < 4.0 * GIB, "{:?}", after(window + 1));
 }
 
 #[test]
@@ -150,7 +212,7 @@ fn a_trace_comes_back_and_what_is_wrong_in_it_is_named() {
     let made = generate::trace(Kind::Mixed, 200, 7);
     let mut text = Vec::new();
     trace::write(&made, &mut text).unwrap();
-    let read = trace::read(text.as_slice()).unwrap();
+    let read = trace::read(text.as_slice()).unwrap().attempts;
     assert_eq!(read.len(), made.len());
     assert!(read.iter().zip(&made).all(|(a, b)| a.task == b.task && a.status == b.status));
     assert!(read.iter().zip(&made).all(|(a, b)| (a.peak_memory - b.peak_memory).abs() <= 0.5));
@@ -158,7 +220,7 @@ fn a_trace_comes_back_and_what_is_wrong_in_it_is_named() {
     let said = |line: &str| trace::read(format!("{header}\n{line}\n").as_bytes()).unwrap_err().to_string();
     for (line, why) in [
         ("a,0,1,1,1,x,1,,succeeded", "line 2, peak_memory_bytes: `x` is no number"),
-        ("a,0,1,1,0,1,1,,succeeded", "line 2, requested_memory_bytes: `0` is no amount to start from"),
+        ("a,0,1,1,-1,1,1,,succeeded", "line 2, requested_memory_bytes: `-1` must be 0 or more"),
         ("a,2,1,1,1,1,1,,succeeded", "line 2, finished: `1` is before it was submitted"),
         ("a,0,1,1,1,1,-1,,succeeded", "line 2, cpu_used: `-1` must be 0 or more"),
         ("a,0,1,1,1,1,1,,maybe", "line 2, status: `maybe` is no state"),
@@ -167,12 +229,26 @@ fn a_trace_comes_back_and_what_is_wrong_in_it_is_named() {
         assert!(said(line).contains(why), "{}", said(line));
     }
     let moments = format!("{header}\na,2026-01-31T06:00:00Z,2026-01-31T07:00:00Z,1,1,1,1,,oom\n");
-    assert!((trace::read(moments.as_bytes()).unwrap()[0].hours() - 1.0).abs() < 1e-9);
+    assert!((trace::read(moments.as_bytes()).unwrap().attempts[0].hours() - 1.0).abs() < 1e-9);
     let missing = trace::read("task,submitted\n".as_bytes()).unwrap_err().to_string();
     assert!(
         missing.starts_with("the column `finished` is missing; a trace has task, submitted,"),
         "{missing}"
     );
+}
+
+/// Where something was not measured, or did not run, the others count.
+#[test]
+fn lines_that_say_nothing_are_passed_over() {
+    let text = format!(
+        "{}\na,0,1,1,4,2,1,,succeeded\na,0,1,1,4,,1,,succeeded\na,0,1,1,0,2,1,,failed\na,-,1,1,4,2,1,,failed\n\
+         a,0,1,1,4,2,1,,CACHED\na,0,1,,4,2,-,-,139\na,0,1,1,4,-,1,,oom\n",
+        trace::COLUMNS.join(",")
+    );
+    let read = trace::read(text.as_bytes()).unwrap();
+    let states: Vec<Status> = read.attempts.iter().map(|attempt| attempt.status).collect();
+    assert_eq!((states, read.passed_over), (vec![Status::Succeeded, Status::Failed, Status::OutOfMemory], 4));
+    assert_eq!(read.why.unwrap().to_string(), "line 3, peak_memory_bytes: `` is no amount of memory");
 }
 
 proptest! {
@@ -184,7 +260,8 @@ proptest! {
         input in prop::option::of(0.0_f64..1000.0),
     ) {
         let attempts = (0..).zip(peaks).map(|(n, (peak, input))| {
-            Attempt { input: input.map(|input| input * GIB), ..attempt(n, peak) }
+            let requested_memory = 64.0 * GIB;
+            Attempt { input: input.map(|input| input * GIB), requested_memory, ..attempt(n, peak) }
         });
         let advice = learned(attempts).advise("task", asked * GIB, 4.0, input.map(|input| input * GIB), 0);
         prop_assert!(advice.memory > 0.0 && advice.memory <= asked * GIB, "{:?}", advice);

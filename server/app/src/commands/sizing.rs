@@ -28,11 +28,14 @@ fn score(args: &cli::Replay, output: Output) -> anyhow::Result<Exit> {
     let attempts = read(args)?;
     let wanted = |name: &&str| args.policy.is_empty() || args.policy.iter().any(|wanted| wanted == name);
     let play = |name: &'static str| Some((name, replay(&attempts, built_in(name)?.as_mut())));
-    let asked = replay(&attempts, built_in("request").context("a policy is missing")?.as_mut());
+    let bound = |name| anyhow::Ok(replay(&attempts, built_in(name).context("a policy is missing")?.as_mut()));
+    let (asked, oracle) = (bound("request")?, bound("oracle")?);
     let scores: Vec<(&str, Score)> = BUILT_IN.into_iter().filter(wanted).filter_map(play).collect();
     match output {
-        Output::Json => show::json(&scores.iter().map(|score| as_json(score, &asked)).collect::<Vec<_>>())?,
-        Output::Human => print(&scores, &asked),
+        Output::Json => {
+            show::json(&scores.iter().map(|score| as_json(score, &asked, &oracle)).collect::<Vec<_>>())?
+        }
+        Output::Human => print(&scores, &asked, &oracle),
     }
     Ok(Exit::Ok)
 }
@@ -45,21 +48,29 @@ fn read(args: &cli::Replay) -> anyhow::Result<Vec<Attempt>> {
         Box::new(BufReader::new(file.with_context(|| format!("{} cannot be read", args.trace.display()))?))
     };
     let invalid = |why: String| Invalid::error(format!("{}: {why}", args.trace.display()));
-    let attempts = trace::read(from).map_err(|error| invalid(error.to_string()))?;
+    let trace = trace::read(from).map_err(|error| invalid(error.to_string()))?;
+    if let Some(why) = trace.why {
+        let (name, count) = (args.trace.display(), trace.passed_over);
+        show::note(format!(
+            "{name}: {count} lines are no attempts that ran and are passed over; the first: {why}"
+        ));
+    }
+    let attempts = trace.attempts;
     if attempts.is_empty() { Err(invalid("there is no attempt in it".into())) } else { Ok(attempts) }
 }
 
-/// A part of what people asked for.
-fn part(amount: f64, asked: f64) -> f64 {
-    if asked > 0.0 { amount / asked } else { 1.0 }
+/// A part of another amount.
+fn part(amount: f64, of: f64) -> f64 {
+    if of > 0.0 { amount / of } else { 1.0 }
 }
 
-fn as_json((name, score): &(&str, Score), asked: &Score) -> Value {
+fn as_json((name, score): &(&str, Score), asked: &Score, oracle: &Score) -> Value {
     json!({
         "policy": name,
         "attempts": score.attempts,
         "gb_hours": score.gb_hours,
         "gb_hours_of_request": part(score.gb_hours, asked.gb_hours),
+        "gb_hours_of_oracle": part(score.gb_hours, oracle.gb_hours),
         "core_hours": score.core_hours,
         "core_hours_of_request": part(score.core_hours, asked.core_hours),
         "out_of_memory": score.out_of_memory,
@@ -67,11 +78,12 @@ fn as_json((name, score): &(&str, Score), asked: &Score) -> Value {
     })
 }
 
-fn print(scores: &[(&str, Score)], asked: &Score) {
+fn print(scores: &[(&str, Score)], asked: &Score, oracle: &Score) {
     let columns = [
         ("RULE", Align::Left),
         ("GB-HOURS", Align::Right),
         ("OF REQUEST", Align::Right),
+        ("OF ORACLE", Align::Right),
         ("OUT OF MEMORY", Align::Right),
         ("CORE-HOURS", Align::Right),
         ("OF REQUEST", Align::Right),
@@ -82,6 +94,7 @@ fn print(scores: &[(&str, Score)], asked: &Score) {
             (*name).into(),
             format!("{:.1}", score.gb_hours).into(),
             format!("{:.3}", part(score.gb_hours, asked.gb_hours)).into(),
+            format!("{:.2}", part(score.gb_hours, oracle.gb_hours)).into(),
             format!("{:.2} %", 100.0 * score.out_of_memory_rate()).into(),
             format!("{:.1}", score.core_hours).into(),
             format!("{:.3}", part(score.core_hours, asked.core_hours)).into(),
