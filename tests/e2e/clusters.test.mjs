@@ -8,7 +8,7 @@ import { KUBECONFIG } from "./support/observed.mjs";
 import { siteFor } from "./support/site.mjs";
 import { stage } from "./support/stage.mjs";
 
-const site = siteFor(stage);
+const site = siteFor(stage, async () => ({ CUBELOOM_SLURM_HALL: '{become = ["sudo", "-n", "-u", "{account}", "--"]}' }));
 
 test("a cluster is added, checked, changed and removed", async () => {
   const page = await site.open({ as: "ada" });
@@ -40,6 +40,29 @@ test("a cluster is added, checked, changed and removed", async () => {
   await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
   await page.getByText("far is removed").waitFor();
   assert.equal(await page.getByRole("heading", { name: "far" }).count(), 0);
+});
+
+test("of a Slurm cluster only is asked what it has", async () => {
+  const page = await site.open({ as: "ada" });
+  await page.goto("/clusters");
+  await settled(page);
+  await page.getByRole("button", { name: "Add a cluster" }).click();
+  const dialog = page.getByRole("dialog");
+  const namespace = dialog.getByLabel("Namespace", { exact: true });
+  await namespace.waitFor();
+  await dialog.getByLabel("Name", { exact: true }).fill("hall");
+  await dialog.locator("[name=access]").selectOption("slurm");
+  await namespace.waitFor({ state: "hidden" });
+  const said = dialog.locator("[name=slurm]");
+  const given = JSON.parse(await said.inputValue());
+  await said.fill(JSON.stringify({ ...given, facts: { ...given.facts, program: "bin/cubeloom" } }));
+  await dialog.getByRole("button", { name: "Add", exact: true }).click();
+  await dialog.locator("[data-field=slurm] .field-error").waitFor();
+  page.faults.length = 0;
+  assert.deepEqual(await look(page, "en"), []);
+  await said.fill(JSON.stringify({ ...given, way: { accounts: { ada: "ada" } } }));
+  await dialog.getByRole("button", { name: "Add", exact: true }).click();
+  await page.getByRole("heading", { name: "hall" }).waitFor();
 });
 
 /** A node is set aside, and taken back. */

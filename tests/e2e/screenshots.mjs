@@ -12,7 +12,7 @@ import { PAGES, ended, stage, start } from "./support/stage.mjs";
 const folder = join(root, "docs/screenshots");
 const NARROW = ["home", "runs", "run", "pipeline"];
 /** Pages that say little as pictures. */
-const DULL = ["api-operation", "card", "not-found", "sign-in", "new-pipeline", "run-task", "run"];
+const DULL = ["api", "api-operation", "project-audit", "card", "not-found", "sign-in", "new-pipeline", "run-task", "run"];
 /** All of them together, in bytes. */
 const MOST = 3_000_000;
 
@@ -50,7 +50,8 @@ async function example(api, state) {
   };
   await until("the example to train", training, () => server.says(), 600);
   for (const { theme, page } of watching) {
-    await page.locator(".dag-node[data-state=running]").first().waitFor();
+    // Both models: the page is told a moment after the API.
+    await page.locator(".dag-node[data-state=running]").nth(1).waitFor();
     await page.screenshot({ path: join(folder, `run-live-${theme}.png`) });
     await page.context().close();
   }

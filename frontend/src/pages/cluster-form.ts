@@ -14,13 +14,26 @@ export function fields(present: Readonly<Partial<Settings>>, kubeconfigHelp: str
   const kubeconfig = h("textarea", { class: "input mono", rows: "4", spellcheck: "false" });
   // Where the server does not take them yet, they are not offered.
   const withSlurm = present.access === "slurm" || document.querySelector("[data-slurm]") !== null;
+  const access = select([
+    ["kubeconfig", t("clusters.with-kubeconfig")],
+    ["in_cluster", t("clusters.in-cluster")],
+    ...(withSlurm ? [["slurm", t("clusters.with-slurm")] as [string, string]] : []),
+  ], present.access);
+  const ofSlurm = h("div", { class: "form-part" }, field("slurm", t("clusters.slurm"), slurm(present.slurm), t("clusters.slurm-help")));
+  const ofKubernetes = h("div", { class: "form-part" }, ...kubernetes(present, kubeconfig, kubeconfigHelp));
+  const show = () => {
+    ofSlurm.hidden = access.value !== "slurm";
+    ofKubernetes.hidden = !ofSlurm.hidden;
+    kubeconfig.closest<HTMLElement>(".field")?.toggleAttribute("hidden", access.value !== "kubeconfig");
+  };
+  access.addEventListener("change", show);
+  show();
+  return [field("access", t("clusters.access"), access), ofSlurm, ofKubernetes];
+}
+
+/** What is said of a Kubernetes cluster. */
+function kubernetes(present: Readonly<Partial<Settings>>, kubeconfig: HTMLTextAreaElement, kubeconfigHelp: string): HTMLElement[] {
   return [
-    field("access", t("clusters.access"), select([
-      ["kubeconfig", t("clusters.with-kubeconfig")],
-      ["in_cluster", t("clusters.in-cluster")],
-      ...(withSlurm ? [["slurm", t("clusters.with-slurm")] as [string, string]] : []),
-    ], present.access)),
-    ...(withSlurm ? [field("slurm", t("clusters.slurm"), slurm(present.slurm), t("clusters.slurm-help"))] : []),
     field("kubeconfig", t("clusters.kubeconfig"), kubeconfig, kubeconfigHelp),
     field("context", t("clusters.context"), input(present.context ?? ""), t("clusters.context-help")),
     field("namespace", t("clusters.namespace"), required(input(present.namespace ?? "cubeloom-jobs")), t("clusters.namespace-help")),
@@ -33,9 +46,19 @@ export function fields(present: Readonly<Partial<Settings>>, kubeconfigHelp: str
   ];
 }
 
+/** What must be said of a Slurm cluster, to be filled in. */
+const SLURM = {
+  facts: {
+    workspace: "/shared/workspaces/{project}",
+    templates: "/shared/workspaces/{project}/.templates",
+    program: "/shared/bin/cubeloom",
+  },
+  way: { accounts: {} },
+};
+
 /** What is said of a Slurm cluster, as JSON. */
 function slurm(present: unknown): HTMLElement {
-  return h("textarea", { class: "input mono", rows: "4", spellcheck: "false" }, present == null ? "" : JSON.stringify(present, null, 2));
+  return h("textarea", { class: "input mono", rows: "12", spellcheck: "false" }, JSON.stringify(present ?? SLURM, null, 2));
 }
 
 /** What was written so; a text that is no JSON is sent as it is, and refused with its field. */

@@ -50,6 +50,27 @@ pub fn one(plan: &RunPlan, ix: TaskIx) -> TaskPreview {
     first(plan, ix, usize::MAX)
 }
 
+/// The job of one instance of a task, as plain data of the kind of cluster that these are the facts of; none where the task has
+/// no such instance. What the cluster cannot give is told instead.
+#[must_use]
+pub fn instance_on(
+    plan: &RunPlan,
+    ix: TaskIx,
+    instance: u32,
+    facts: &Facts,
+) -> Jobs<Result<Value, Vec<Refusal>>> {
+    let most = (instance as usize).saturating_add(1);
+    let made = lowered(plan, ix, most, |job| match (&facts.kubernetes, &facts.slurm) {
+        (Some(facts), _) => lower::kubernetes::lower(job, facts).map(|made| json!(made)),
+        (_, Some(facts)) => lower::slurm::lower(job, facts).map(|made| json!(made)),
+        (None, None) => Ok(json!(lower::preview(job))),
+    });
+    match made.jobs {
+        Jobs::Known(jobs) => Jobs::Known(jobs.into_iter().skip(instance as usize).collect()),
+        later @ Jobs::Later(_) => later,
+    }
+}
+
 /// One task of a plan, with the jobs of its first instances, at most so many.
 #[must_use]
 pub fn first(plan: &RunPlan, ix: TaskIx, most: usize) -> TaskPreview {

@@ -43,7 +43,8 @@ pub fn explain(ended: &mut Ended, fate: Fate, jobs: &[SeenJob], log: Vec<String>
             Failure::new(FailureKind::OutOfMemory, "Slurm ended it as it used more memory than it had")
         }
         Fate::Preempted => Failure::new(FailureKind::Preempted, "Slurm needed its place for another job"),
-        Fate::Cancelled => Failure::new(FailureKind::Lost, "somebody cancelled it on the cluster"),
+        // Whoever did that does not want it tried again at once, as what is lost is.
+        Fate::Cancelled => Failure::new(FailureKind::Signal, "somebody cancelled it on the cluster"),
         Fate::Failed if ended.started_at.is_none() => {
             let message = "its script ended before a worker had begun";
             Failure { last_lines: log, ..Failure::new(FailureKind::CouldNotStart, message) }
@@ -86,7 +87,7 @@ mod tests {
         for (state, kind) in [
             ("TIMEOUT", Some(FailureKind::Timeout)),
             ("PREEMPTED", Some(FailureKind::Preempted)),
-            ("CANCELLED", Some(FailureKind::Lost)),
+            ("CANCELLED", Some(FailureKind::Signal)),
             ("COMPLETED", None),
         ] {
             let jobs = jobs(&[state]);
@@ -108,7 +109,7 @@ mod tests {
             ("TIMEOUT", FailureKind::Timeout),
             ("OUT_OF_MEMORY", FailureKind::OutOfMemory),
             ("PREEMPTED", FailureKind::Preempted),
-            ("CANCELLED", FailureKind::Lost),
+            ("CANCELLED", FailureKind::Signal),
             ("FAILED", FailureKind::CouldNotStart),
         ] {
             let jobs = jobs(&[state]);

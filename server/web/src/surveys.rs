@@ -117,10 +117,13 @@ fn of_slurm(survey: &Survey) -> Vec<String> {
     }
     let missing = survey.findings.iter().filter(|finding| !finding.found);
     let sentence = |finding: &Finding| {
-        let why = finding.detail.as_deref().unwrap_or_default();
-        format!(
-            "accounting does not answer, so that how a job ended is not known once Slurm lists it no more: {why}"
-        )
+        let (name, why) = (&finding.name, finding.detail.as_deref().unwrap_or_default());
+        match finding.subject {
+            Subject::Queue => format!("the account `{name}` is not as the quotas say: {why}"),
+            _ => format!(
+                "accounting does not answer, so that how a job ended is not known once Slurm lists it no more: {why}"
+            ),
+        }
     };
     missing.map(sentence).collect()
 }
@@ -229,4 +232,37 @@ fn sentence(finding: &Finding) -> Option<String> {
         }
         Subject::Program | Subject::Kind | Subject::Right => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_slurm_cluster_each_thing_that_is_missing_has_its_own_sentence() {
+        let finding = |subject, name: &str, detail: Option<&str>| Finding {
+            subject,
+            name: name.into(),
+            found: detail.is_none(),
+            detail: detail.map(Into::into),
+        };
+        let survey = Survey {
+            version: Some("22.05".into()),
+            error: None,
+            findings: vec![
+                finding(Subject::Program, "slurmdbd", Some("connection refused")),
+                finding(Subject::Queue, "cl-vision", Some("Access/permission denied")),
+                finding(Subject::Queue, "cl-text", None),
+            ],
+            refusals: None,
+        };
+        assert_eq!(
+            of_slurm(&survey),
+            [
+                "accounting does not answer, so that how a job ended is not known once Slurm lists it no more: \
+                 connection refused",
+                "the account `cl-vision` is not as the quotas say: Access/permission denied",
+            ]
+        );
+    }
 }

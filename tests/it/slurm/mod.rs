@@ -11,6 +11,7 @@ mod executor;
 mod gangs;
 mod harness;
 mod mirror;
+mod outside;
 mod product;
 mod scripts;
 mod server;

@@ -30,6 +30,7 @@ pub(crate) fn run(run: &RunRecord, tasks: TaskCounts) -> RunView {
         id: run.id.to_string(),
         project: run.project.clone(),
         pipeline: run.pipeline.clone(),
+        cluster: None,
         version: run.version,
         user: run.user.clone(),
         acting_user: run.acting.clone(),

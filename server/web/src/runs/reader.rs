@@ -87,7 +87,9 @@ impl<'w> Reader<'w> {
 
     /// The run.
     pub(crate) fn run(&self) -> RunView {
-        describe::run(&self.record, counts::count(&self.record, &self.counts, Some(&self.plan)))
+        let cluster = Some(self.plan.cluster.clone());
+        let tasks = counts::count(&self.record, &self.counts, Some(&self.plan));
+        RunView { cluster, ..describe::run(&self.record, tasks) }
     }
 
     /// The position of a task.

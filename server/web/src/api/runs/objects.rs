@@ -1,8 +1,9 @@
 //! `GET /runs/{run}/objects`
 
 use axum::extract::State;
-use cubeloom_compiler::lower;
+use cubeloom_compiler::lower::{self, Refusal};
 use cubeloom_compiler::preview::{self, Jobs};
+use cubeloom_domain::executor::Facts;
 use cubeloom_domain::lowered::Lowered;
 use cubeloom_domain::plan::RunPlan;
 use cubeloom_domain::record::AttemptRecord;
@@ -12,6 +13,7 @@ use serde_json::json;
 use utoipa::IntoParams;
 
 use super::view::ObjectsView;
+use crate::clusters;
 use crate::error::{ApiError, ApiResult, ProblemDocument};
 use crate::extract::{Json, Path, Query};
 use crate::runs::Reader;
@@ -57,7 +59,15 @@ pub(crate) async fn objects(
             let material = Material::read(&web, &run, plan, task).await?;
             blocking(move || submitted(&material, &attempt)).await?
         }
-        None => blocking(move || previewed(&plan, task, instance)).await?,
+        None => {
+            // A cluster that is gone is asked nothing: then it is what this machine would be given.
+            let executor = web.clusters().get(&plan.cluster);
+            let facts = match &executor {
+                Some(executor) => clusters::facts(executor).await?,
+                None => Facts::default(),
+            };
+            blocking(move || previewed(&plan, task, instance, &facts)).await?
+        }
     };
     Ok(Json(told(lang, view)))
 }
@@ -80,9 +90,12 @@ fn submitted(material: &Material, attempt: &AttemptRecord) -> ObjectsView {
     ObjectsView { task, instance, attempt: Some(n), bound: object.is_some(), object, message }
 }
 
-fn previewed(plan: &RunPlan, task: TaskIx, instance: u32) -> ObjectsView {
-    let (object, message) = match preview::one(plan, task).jobs {
-        Jobs::Known(jobs) => (jobs.get(instance as usize).map(|job| json!(job)), None),
+fn previewed(plan: &RunPlan, task: TaskIx, instance: u32, facts: &Facts) -> ObjectsView {
+    let (object, message) = match preview::instance_on(plan, task, instance, facts) {
+        Jobs::Known(jobs) => match jobs.into_iter().next().transpose() {
+            Ok(object) => (object, None),
+            Err(refusals) => (None, refusals.into_iter().next().map(|refusal: Refusal| refusal.message)),
+        },
         Jobs::Later(message) => (None, Some(message)),
     };
     ObjectsView { task: plan.task(task).name.clone(), instance, attempt: None, bound: false, object, message }

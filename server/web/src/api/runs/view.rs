@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use cubeloom_domain::JsonMap;
+use cubeloom_domain::clusters::LOCAL;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -19,6 +20,9 @@ pub struct RunView {
     pub project: String,
     /// The pipeline.
     pub pipeline: String,
+    /// The cluster that it runs on; absent in lists.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cluster: Option<String>,
     /// The version of the pipeline; absent when a document was posted.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub version: Option<u32>,
@@ -72,6 +76,11 @@ pub struct RunView {
 }
 
 impl RunView {
+    /// The cluster, where that is not the server's own machine.
+    pub(crate) fn elsewhere(&self) -> Option<&str> {
+        self.cluster.as_deref().filter(|cluster| *cluster != LOCAL)
+    }
+
     /// Whether it has not succeeded when it should have. Who cancelled it did not want it any more.
     pub(crate) fn is_late(&self, now: &Time) -> bool {
         let Some(late_at) = self.late_at else { return false };

@@ -3,6 +3,7 @@
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
+use serde_json::Value;
 
 use super::Asked;
 use super::head::Head;
@@ -24,6 +25,8 @@ struct ObjectsPage {
     task: String,
     instances: u64,
     view: ObjectsView,
+    /// The script that is submitted, on a cluster that takes one.
+    script: String,
     text: String,
 }
 
@@ -41,9 +44,11 @@ pub(super) async fn page(
     let query = ObjectsQuery { task: task.clone(), instance: asked.instance.parse().ok() };
     let run = Path(reader.record.id.clone());
     let view = objects::objects(State(web.clone()), Lang::En, run, Query(query)).await?.0;
+    let script = view.object.as_ref().and_then(|object| object.get("script")).and_then(Value::as_str);
     let text = view.object.as_ref().and_then(|object| serde_json::to_string_pretty(object).ok());
     html(&ObjectsPage {
         instances: reader.instances(index.0),
+        script: script.unwrap_or_default().to_owned(),
         text: text.unwrap_or_default(),
         frame,
         head,

@@ -1,0 +1,40 @@
+//! What people do with Slurm's own commands to jobs of the server.
+
+use std::fs;
+use std::process::Command;
+
+use super::harness::told;
+use super::product::{PIPELINE, body, start, with_cluster};
+use crate::api::runs::pages::page;
+use crate::cluster::product::{ended, until};
+
+/// Whoever cancels a job does not want it back.
+#[ignore = "needs a Slurm: make test-slurm"]
+#[test]
+fn a_job_that_somebody_cancels_is_not_tried_again() {
+    let body = body();
+    let (_server, admin) = with_cluster(&body);
+    let run = start(&admin, &format!("{}cluster: hall\n", PIPELINE.replace("SECONDS", "60")));
+    let shown = page(&admin, &format!("/runs/{run}?tab=objects&task=told"));
+    assert!(
+        shown.contains("on hall") && shown.contains("known once the tasks before it have ended"),
+        "{shown}"
+    );
+    let workspace = body["slurm"]["facts"]["workspace"].as_str().unwrap();
+    let attempt = format!("{workspace}/runs/{run}/.attempts/crowd/0/1");
+    let script = page(&admin, &format!("/runs/{run}?tab=objects&task=crowd"));
+    assert!(script.contains("<code>#!/bin/bash\n") && script.contains("#SBATCH"), "{script}");
+    let running =
+        || admin.get(&format!("/runs/{run}/tasks")).expect(200).json()["items"][0]["state"] == "running";
+    until("the workers run", running);
+    let names = fs::read_to_string(format!("{attempt}/job.sh")).unwrap();
+    let name = names.lines().find_map(|line| line.strip_prefix("#SBATCH --job-name=")).unwrap().to_owned();
+    let scancel =
+        Command::new("scancel").args(["--name", &name]).env("SLURM_CONF", told("SLURM_CONF")).status();
+    assert!(scancel.unwrap().success());
+    assert_eq!(ended(&admin, &run)["state"], "failed");
+    let told = admin.get(&format!("/runs/{run}/tasks/crowd")).expect(200).json().to_string();
+    assert!(told.contains("somebody cancelled it on the cluster"), "{told}");
+    let attempts = fs::read_dir(format!("{workspace}/runs/{run}/.attempts/crowd/0")).unwrap().count();
+    assert_eq!(attempts, 1);
+}
