@@ -3,9 +3,10 @@
 use std::io::{Read, Write};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use cubeloom_domain::Timestamp;
+use cubeloom_domain::hang::HangPolicy;
 use cubeloom_domain::monitoring::{CardMeasure, CardReading, MonitoringSettings, Reading};
 use cubeloom_domain::usage::Measure;
+use cubeloom_domain::{Timestamp, idle};
 use cubeloom_monitoring::{
     PATIENCE, Prometheus, SourceError, cards_over_time, cards_worked, exporters, history, look, pods_used,
     usage,
@@ -306,6 +307,45 @@ async fn for_how_long_the_cards_of_a_job_worked_is_added_up() {
         |at: usize| lines[at].lines[&Measure::CardUse].iter().map(|point| point[1]).next_back().unwrap();
     assert_eq!((lines.len(), lines[0].worker.as_str()), (2, "worker-0"));
     assert!((used(0) - 75.0).abs() < 1.0 && (used(1) - 25.0).abs() < 1.0, "{lines:?}");
+}
+
+#[tokio::test]
+async fn cards_that_rest_now_and_then_for_days_are_no_hang_and_cards_that_stop_are() {
+    const DAYS: f64 = 5.0 * 86_400.0;
+    const STOPS: f64 = DAYS - 3.0 * 3600.0;
+    let now = now();
+    let mut recording = Recording::until(now, DAYS, 60.0);
+    for worker in ["worker-0", "worker-1"] {
+        let pod = format!("cl-train-0123456789-{worker}");
+        let labels = [("UUID", worker), ("Hostname", "n1"), ("exported_pod", pod.as_str())];
+        // Four minutes of rest a day, the last of them a quarter of an hour before it stops, three hours before the end.
+        let works = |at: f64| at < STOPS && !(74_460.0..74_700.0).contains(&(at % 86_400.0));
+        recording.series("DCGM_FI_DEV_GPU_UTIL", &labels, |at| Some(if works(at) { 90.0 } else { 0.0 }));
+        recording.series("DCGM_FI_DEV_POWER_USAGE", &labels, |at| Some(if works(at) { 600.0 } else { 70.0 }));
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let server = Server::over(folder.path(), &recording);
+    let source = source(&server.url(), &[]).expect("its address is one");
+    let moment = |after: f64| Timestamp(((now - DAYS + after) * 1e6) as i64);
+    let seen = async |at: f64| {
+        let lines = cards_over_time(&source, "cl-train-0123456789", moment(0.0), moment(at)).await.unwrap();
+        let workers: Vec<_> = lines.into_iter().map(idle::told).collect();
+        idle::look(&workers, 2, moment(at))
+    };
+    let hangs = async |at: f64| {
+        let idle = seen(at).await?;
+        idle::judge(&idle, None, &HangPolicy::default(), moment(at))
+    };
+    for minute in [1, 4, 8, 16] {
+        let at = STOPS - f64::from(minute) * 60.0;
+        assert_eq!(hangs(at).await, None, "{minute} minutes before it stops");
+    }
+    let hang = hangs(STOPS + 1500.0).await.expect("it has stopped");
+    let (longest, since) = (hang.longest as f64 / 1e6, hang.since.since(moment(STOPS)).as_secs_f64());
+    assert!((200.0..=300.0).contains(&longest) && since <= 60.0, "{longest} {since}");
+    // Later it is told less finely when it stopped, and is the same.
+    let later = seen(DAYS - 30.0).await.expect("it has stopped");
+    assert!(!later.began_after(hang.since));
 }
 
 #[tokio::test]
