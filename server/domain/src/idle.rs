@@ -4,12 +4,15 @@
 //! times: they load data, write checkpoints, evaluate. So a gang is only said to hang when all of its cards have been idle at once
 //! for longer than they ever were between two times at work.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::clock::Timestamp;
 use crate::hang::{FACTOR, Hang, HangPolicy};
+use crate::outcome::WorkerName;
 use crate::pace::Pace;
-use crate::usage::{CardsSample, WorkerUsage};
+use crate::quantity::Bytes;
+use crate::usage::{CardsSample, Measure, UsageSample, WorkerLines, WorkerUsage};
 
 /// For less time at work in all nothing is known of a pattern: it may still load its data.
 const WORKED: Duration = Duration::from_secs(60);
@@ -30,6 +33,17 @@ pub struct Idle {
     pub longest: u64,
     /// For how long any was at work, in microseconds.
     pub worked: u64,
+    /// How far apart samples are as a rule, in microseconds: of what was shorter than this nothing is known.
+    pub apart: u64,
+}
+
+impl Idle {
+    /// Whether the cards fell idle after this moment, and were at work in between. The same moment is told a little differently once
+    /// samples have become rarer.
+    #[must_use]
+    pub fn began_after(&self, moment: Timestamp) -> bool {
+        micros(moment, self.since) > 2 * self.apart
+    }
 }
 
 /// A worker from one sample to the next.
@@ -37,6 +51,35 @@ struct Step {
     at: Timestamp,
     worker: usize,
     idle: bool,
+}
+
+/// The lines of one worker as samples, one for each moment at which the use of its cards was told. The least use is some. Of the
+/// worker's name its pod's own is known: which worker it is does not matter here.
+#[must_use]
+pub fn told(worker: WorkerLines) -> WorkerUsage {
+    let line = |measure: Measure| worker.lines.get(&measure).into_iter().flatten();
+    let moment = |[at, _]: &[f64; 2]| Timestamp((at * 1e6) as i64);
+    let power: BTreeMap<Timestamp, f64> =
+        line(Measure::CardPower).map(|point| (moment(point), point[1])).collect();
+    let sample = |point: &[f64; 2]| {
+        let at = moment(point);
+        let power_mw = power.get(&at).map_or(0, |watts| (watts.max(0.0) * 1000.0) as u64);
+        let cards =
+            CardsSample { use_percent: point[1].max(0.0).ceil() as u32, power_mw, ..CardsSample::default() };
+        // Nothing else is looked at here.
+        UsageSample {
+            at,
+            cards: Some(cards),
+            cpu_us: 0,
+            memory: Bytes(0),
+            throttled_us: None,
+            disk_read: None,
+            disk_written: None,
+            io_wait_us: None,
+        }
+    };
+    let samples = line(Measure::CardUse).map(sample).collect();
+    WorkerUsage { worker: WorkerName { role: worker.worker, index: 0 }, samples }
 }
 
 /// How the cards of all workers are now, from what was sampled of them; `None` where one is at work, or is not told of.
@@ -49,15 +92,19 @@ pub fn look(workers: &[WorkerUsage], has: u32, now: Timestamp) -> Option<Idle> {
     let mut steps: Vec<Step> = Vec::new();
     let mut count = 0;
     let mut gone = workers.len().saturating_sub(has as usize);
+    let mut rule = 0;
     for worker in workers {
         let sampled: Vec<(Timestamp, CardsSample)> =
             worker.samples.iter().filter_map(|sample| Some((sample.at, sample.cards?))).collect();
         let Some((last, _)) = sampled.last() else { continue };
-        let apart = sampled.windows(2).map(|two| two[1].0.0 - two[0].0.0).max().unwrap_or(0);
-        if now.0 - last.0 > (apart * RARER).max(FRESH) {
+        let mut apart: Vec<i64> = sampled.windows(2).map(|two| two[1].0.0 - two[0].0.0).collect();
+        apart.sort_unstable();
+        let widest = apart.last().copied().unwrap_or(0);
+        if now.0 - last.0 > (widest * RARER).max(FRESH) {
             gone = gone.checked_sub(1)?;
             continue;
         }
+        rule = rule.max(apart.get(apart.len() / 2).copied().unwrap_or(0));
         let low = low(&sampled);
         steps.extend(sampled.iter().map(|(at, cards)| Step {
             at: *at,
@@ -92,7 +139,7 @@ pub fn look(workers: &[WorkerUsage], has: u32, now: Timestamp) -> Option<Idle> {
             (Some(_), true) => {}
         }
     }
-    since.map(|since| Idle { since, longest, worked })
+    since.map(|since| Idle { since, longest, worked, apart: u64::try_from(rule).unwrap_or(0) })
 }
 
 /// What cards that draw little draw at the most.
@@ -116,7 +163,8 @@ fn micros(from: Timestamp, to: Timestamp) -> u64 {
 #[must_use]
 pub fn judge(idle: &Idle, pace: Option<&Pace>, policy: &HangPolicy, now: Timestamp) -> Option<Hang> {
     let is_at_work = pace.is_some_and(|pace| pace.last.at > idle.since || pace.behind.is_none());
-    let pattern = Duration::from_micros(idle.longest).saturating_mul(FACTOR);
+    // A time that lay between two samples was never seen.
+    let pattern = Duration::from_micros(idle.longest.max(idle.apart)).saturating_mul(FACTOR);
     let due = idle.since.plus(policy.after.0.max(pattern));
     if is_at_work || Duration::from_micros(idle.worked) < WORKED || due > now {
         return None;

@@ -1,8 +1,10 @@
 //! Pre-flight: before a job's program begins, its workers test their processors, cards, folders and the network between them.
 //! Pure.
 //!
-//! What is measured is compared with what earlier jobs measured on the same nodes: half of their median is too little. One worker
-//! is blamed at a time, the worst: its node is set aside, and the job starts anew elsewhere.
+//! What is measured is compared with what earlier jobs measured on the same nodes: less than half of their median is little. It is too
+//! little where the job's other workers came to more by far, or where no sound machine comes to so little: nodes of one group may be
+//! of several kinds, and a gang on slower ones fails of nothing. One worker is blamed at a time, the worst: its node is set aside, and
+//! the job starts anew elsewhere.
 
 use std::time::Duration;
 
@@ -93,7 +95,7 @@ pub struct Bounds {
 }
 
 impl Default for Bounds {
-    /// What every machine that is sound comes to: it holds until a norm is known.
+    /// What every machine that is sound comes to: it holds until a norm is known, and who is below it fails whatever others came to.
     fn default() -> Self {
         Self { cpu: 20.0, memory: 200.0, card: 0.5, mount: 10.0, network: 10.0 }
     }
@@ -169,6 +171,20 @@ pub struct Norm {
     network: Vec<f64>,
 }
 
+impl Measured {
+    /// Whether something that it measured is less than what is normal there, or a folder took longer. A gang of slower nodes has only
+    /// such workers.
+    #[must_use]
+    pub fn is_beyond(&self, bounds: &Bounds) -> bool {
+        let below = |value: Option<f64>, least: f64| value.is_some_and(|value| value < least);
+        below(self.cpu, bounds.cpu)
+            || below(self.memory, bounds.memory)
+            || below(self.card, bounds.card)
+            || below(self.network, bounds.network)
+            || self.mount.is_some_and(|seconds| seconds > bounds.mount)
+    }
+}
+
 /// One of what a worker measured.
 type OfWorker = fn(&Measured) -> Option<f64>;
 
@@ -239,6 +255,15 @@ mod tests {
         let bounds = norm.bounds();
         assert_eq!((bounds.network, bounds.cpu), (500.0, 200.0));
         assert_eq!(bounds.card, Bounds::default().card, "nobody has measured one");
+    }
+
+    #[test]
+    fn what_is_less_than_normal_is_seen_also_where_nobody_is_blamed_for_it() {
+        let bounds = Bounds { network: 500.0, mount: 1.0, ..Bounds::default() };
+        assert!(!worker("a-0", 500.0).is_beyond(&bounds));
+        assert!(worker("a-0", 499.0).is_beyond(&bounds));
+        let slow = Measured { mount: Some(1.5), ..Measured::default() };
+        assert!(slow.is_beyond(&bounds) && !Measured::default().is_beyond(&bounds));
     }
 
     #[test]

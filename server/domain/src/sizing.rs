@@ -1,6 +1,7 @@
 //! Sizing: what the attempts at a task had and used, role by role, and why an attempt gets what it gets. The rules by which
 //! the amounts are chosen are in `cubeloom-sizing`.
 
+mod changes;
 mod past;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::clock::Timestamp;
-use crate::ids::{AttemptKey, TaskIx};
+use crate::ids::TaskIx;
 use crate::pipeline::SizingMode;
 use crate::plan::{Late, PlannedTask, RunPlan};
 use crate::quantity::{Bytes, Cpu};
@@ -18,6 +19,7 @@ use crate::record::AttemptRecord;
 use crate::resources::Resources;
 use crate::usage::RoleUsage;
 
+pub use changes::{Reverted, SizeChange};
 pub use past::{Past, PastEnd, SHORTEST};
 
 /// So many of the last attempts are kept of each role of a task.
@@ -479,30 +481,4 @@ fn program<'p>(planned: &'p PlannedTask, command: &str) -> Option<&'p str> {
     let name = command.trim().strip_prefix("{{")?.strip_suffix("}}")?.trim().strip_prefix("args.")?;
     let Late::Value(value) = planned.arguments.get(name)? else { return None };
     value.as_str().or_else(|| value.as_array()?.first()?.as_str())
-}
-
-/// A change of what a role of a task gets.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SizeChange {
-    /// The attempt that got it first.
-    pub attempt: AttemptKey,
-    /// When.
-    pub at: Timestamp,
-    /// What it gets, what the one before got, and why.
-    pub sized: SizedRole,
-}
-
-/// That a person has taken sizing of a task back.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reverted {
-    /// The project.
-    pub project: String,
-    /// The pipeline.
-    pub pipeline: String,
-    /// The task.
-    pub task: String,
-    /// By whom.
-    pub by: String,
-    /// When.
-    pub at: Timestamp,
 }

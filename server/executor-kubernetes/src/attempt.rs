@@ -440,7 +440,7 @@ impl Attempt {
         let ran = from.map(|from| (from, to.unwrap_or_else(|| self.cluster.clock.now())));
         // Beside: none is to hold up the end more than the others.
         let namespace = going.name.0.clone();
-        let (cards, pods) = (self.cards_worked(ran, &of_pods), self.take_over_use(ran, &namespace));
+        let (cards, pods) = (self.cards_worked(ran, &of_pods), self.take_over_use(ran, &namespace, &of_pods));
         let (card_us, (), ()) = tokio::join!(cards, pods, self.read_logs(going));
         // What it said last is told before its end is.
         self.tell_progress(going);
@@ -474,6 +474,7 @@ impl Attempt {
         self.tell_never_given(going);
         let had = |pod: &PodView| going.growing.had(&pod.uid).or(Some(pod.memory));
         let (mut usage, roles) = self.cluster.meter.summary(&going.name.0, &seen, had);
+        self.cluster.meter.forget(&going.name);
         usage.card_us = card_us;
         Ended { outcome, started_at, ended_at, report, usage, roles }
     }

@@ -9,8 +9,7 @@ use cubeloom_domain::executor::{Facts, GpuFacts, NodeFacts};
 use cubeloom_domain::kubernetes::{KubernetesFacts, NodeGroupFacts, OperatorFacts, QueueFacts};
 use cubeloom_domain::pipeline::Toleration;
 use cubeloom_domain::{Bytes, Cpu};
-use futures::future::join_all;
-use futures::{StreamExt, pin_mut};
+use futures::{StreamExt, pin_mut, stream};
 use k8s_openapi::api::core::v1::{Node, Taint};
 use kube::runtime::WatchStreamExt;
 use kube::runtime::watcher::{self, Event, watcher};
@@ -30,6 +29,8 @@ use crate::watch::{heard, patience};
 pub const ASK: Duration = Duration::from_secs(60);
 /// Nodes change often; what follows from them is worked out at most this often.
 const GATHER: Duration = Duration::from_secs(1);
+/// So many namespaces are asked for at once.
+const AT_ONCE: usize = 8;
 
 /// API groups that matter, e.g. those of operators.
 const GROUPS: [&str; 9] = [
@@ -294,7 +295,7 @@ async fn ask_for_resizing(cluster: &Cluster) {
         let may = may_all(cluster, &namespace, &RESIZING).await;
         (namespace, may)
     };
-    cluster.resizes.set(join_all(namespaces.into_iter().map(ask)).await.into_iter().collect());
+    cluster.resizes.set(stream::iter(namespaces).map(ask).buffer_unordered(AT_ONCE).collect().await);
 }
 
 fn is_ready(node: &Node) -> bool {

@@ -37,11 +37,10 @@ const STEP: Duration = Duration::from_millis(50);
 /// How much is kept of one worker, in bytes.
 const KEPT: usize = 32 << 10;
 
-/// Looks at all workers that run.
+/// Looks at all workers. Each of which something is known has its part: what cannot be told of it is said there.
 pub async fn take(cluster: &Arc<Cluster>, key: &AttemptKey) -> Vec<WorkerStack> {
     let Some((namespace, seen)) = cluster.board.find(&key.object_name()) else { return Vec::new() };
-    let runs = |pod: &&PodView| matches!(pod.state, PodState::Running { .. });
-    let pods: Vec<PodView> = seen.live_pods().filter(runs).take(WORKERS).cloned().collect();
+    let pods: Vec<PodView> = seen.live_pods().take(WORKERS).cloned().collect();
     let api: Api<Pod> = Api::namespaced(cluster.client().await, &namespace);
     let look = |pod: PodView| {
         let (api, log) = (api.clone(), cluster.folders.worker(key, &pod.worker).join(LOG));
@@ -50,30 +49,43 @@ pub async fn take(cluster: &Arc<Cluster>, key: &AttemptKey) -> Vec<WorkerStack> 
             WorkerStack { worker: pod.worker.to_string(), text }
         }
     };
-    let stacks: Vec<WorkerStack> = stream::iter(pods).map(look).buffered(AT_ONCE).collect().await;
-    stacks.into_iter().filter(|stack| !stack.text.is_empty()).collect()
+    stream::iter(pods).map(look).buffered(AT_ONCE).collect().await
 }
 
 /// One worker; a sentence in place of what cannot be known.
 async fn look_at(cluster: &Cluster, api: &Api<Pod>, pod: &PodView, log: PathBuf) -> String {
+    let unknown = |why: &str| format!("nothing is known of it: {why}\n");
+    if !matches!(pod.state, PodState::Running { .. }) {
+        return unknown("its pod does not run");
+    }
     let until = Instant::now() + LIMIT;
     let from = length(&log);
     let said = match timeout_at(until, run(cluster, api, pod)).await {
         Ok(Ok(said)) => said,
-        Ok(Err(why)) => return format!("nothing is known of it: {why}\n"),
-        Err(_) => {
-            return format!(
-                "nothing is known of it: its pod did not answer within {} seconds\n",
-                LIMIT.as_secs()
-            );
-        }
+        Ok(Err(why)) => return unknown(&why),
+        Err(_) => return unknown(&format!("its pod did not answer within {} seconds", LIMIT.as_secs())),
     };
-    let (asked, processes) = said.split_once('\n').unwrap_or_default();
-    let answers = match asked.parse() {
-        Ok(0) | Err(_) => String::new(),
-        Ok(1_u32..) => answered(&log, from, until).await,
+    let (asked, processes) = match understood(&said) {
+        Ok(told) => told,
+        Err(why) => return unknown(&why),
     };
-    cut(format!("{processes}{answers}"))
+    let answers = match asked {
+        0 => String::new(),
+        1.. => answered(&log, from, until).await,
+    };
+    let silent = if asked > 0 && answers.is_empty() { "who was asked did not answer in time\n" } else { "" };
+    cut(format!("{processes}{answers}{silent}"))
+}
+
+/// How many processes were asked, and what is said of each, in the words of [`PROGRAM`]; else what is wrong with them.
+fn understood(said: &str) -> Result<(u32, &str), String> {
+    let (first, processes) = said.split_once('\n').unwrap_or((said, ""));
+    let asked =
+        first.parse().map_err(|_| format!("the command in its pod said `{}`", cut(first.to_owned())))?;
+    if processes.is_empty() {
+        return Err("no process is seen in its container".into());
+    }
+    Ok((asked, processes))
 }
 
 /// What the program says.
@@ -171,7 +183,9 @@ mod tests {
             .stderr(Stdio::from(file()))
             .spawn()
             .unwrap();
+        let begun = Instant::now();
         while !std::fs::read_to_string(&log).unwrap_or_default().contains("ready") {
+            assert!(begun.elapsed() < Time::from_secs(30), "the program does not begin");
             sleep(STEP).await;
         }
         let from = length(&log);
@@ -197,9 +211,16 @@ mod tests {
     fn of_other_processes_the_threads_are_told() {
         let folder = tempfile::tempdir().unwrap();
         let text = said(folder.path());
-        let (asked, processes) = text.split_once('\n').unwrap();
-        assert_eq!(asked, "0");
+        let (asked, processes) = understood(&text).unwrap();
+        assert_eq!(asked, 0);
         assert!(processes.starts_with("process ") && processes.contains("\n  thread "), "{processes}");
+    }
+
+    #[test]
+    fn what_tells_nothing_is_said_to() {
+        assert_eq!(understood("2\nprocess 1: a\n"), Ok((2, "process 1: a\n")));
+        assert_eq!(understood("0\n").unwrap_err(), "no process is seen in its container");
+        assert_eq!(understood("what?\nno").unwrap_err(), "the command in its pod said `what?`");
     }
 
     #[test]

@@ -125,6 +125,13 @@ impl Meter {
         }
         (sum, RoleUsage::by_role(workers.into_iter()))
     }
+
+    /// Forgets the pods of a job, by whose name theirs begin: also those that were gone before it ended.
+    pub fn forget(&self, (namespace, job): &JobName) {
+        let is_its = |pod: &str| pod.strip_prefix(job.as_str()).is_some_and(|rest| rest.starts_with('-'));
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|(of, pod), _| of != namespace || !is_its(pod));
+    }
 }
 
 impl Measured {
@@ -222,6 +229,20 @@ mod tests {
         assert_eq!(used.peak_memory, Bytes((2 << 30) + (1 << 20)), "the largest worker's");
         assert!(roles.is_empty(), "a peak may lie between so few looks");
         assert_eq!(summary(&meter), Default::default(), "it is forgotten");
+    }
+
+    #[test]
+    fn of_a_job_that_has_ended_nothing_is_kept() {
+        let meter = Meter::default();
+        for pod in ["cl-a-1-worker-0", "cl-a-1-worker-1", "cl-a-12-worker-0"] {
+            meter.take("team", &metrics(pod, "10:00:00", "500m", "2Gi"));
+        }
+        meter.take("other", &metrics("cl-a-1-worker-0", "10:00:00", "500m", "2Gi"));
+        meter.forget(&("team".into(), "cl-a-1".into()));
+        let mut left: Vec<_> = meter.0.lock().unwrap().keys().cloned().collect();
+        left.sort();
+        let pod = |namespace: &str, pod: &str| (namespace.to_owned(), pod.to_owned());
+        assert_eq!(left, [pod("other", "cl-a-1-worker-0"), pod("team", "cl-a-12-worker-0")]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! An exporter that is not there leaves its part empty, and `or` takes the next best series of each card: the profiling
 //! counters of dcgm-exporter (`dcp-metrics-included.csv`), its default counters, HAMi's vGPUmonitor. In selectors,
 //! `$cluster` stands for the labels of the cluster, `$card` for these and the card, `$hami` for these and the card as HAMi
-//! names it, `$node` and `$pods` for one node and some pods, `$holders` for these as an exporter names them.
+//! names it, `$node` and `$pods` for one node and some pods, `$holders` and `$named` for these as an exporter and as HAMi name them.
 
 use cubeloom_domain::monitoring::{CardMeasure, CardReading, NodeReading, PodReading};
 use cubeloom_domain::usage::Measure;
@@ -255,8 +255,54 @@ macro_rules! of_cards {
     };
 }
 
+/// What HAMi's vGPUmonitor, and its scheduler, tell of the shares of cards that each pod has: by its series of now, else by those of
+/// before version 2.9. A pod of an exporter's own is no pod of a job.
+/// <https://github.com/Project-HAMi/HAMi/blob/master/cmd/vGPUmonitor/metrics.go>
+macro_rules! of_shares {
+    ($together:literal, $series:literal, $before:literal) => {
+        concat!(
+            "(",
+            $together,
+            " by (pod) (label_replace(",
+            $series,
+            "{$holders}, \"pod\", \"$1\", \"exported_pod\", \"(.*)\") or ",
+            $series,
+            "{$pods}) or ",
+            $together,
+            " by (pod) (label_replace(",
+            $before,
+            "{$named}, \"pod\", \"$1\", \"podname\", \"(.*)\")))"
+        )
+    };
+}
+
+/// How much of a card each pod's programs use, in percent.
+macro_rules! use_of_cards {
+    () => {
+        of_shares!("avg", "hami_container_device_utilization_ratio", "Device_utilization_desc_of_container")
+    };
+}
+
+/// How much of their shares of cards pods use: HAMi counts in percent of the card. A share whose cores are not limited is all of it.
+/// Where HAMi limits them loosely a pod may use more than its share, which is told as all of it.
+macro_rules! use_of_shares {
+    () => {
+        concat!(
+            "clamp_max(100 * ",
+            use_of_cards!(),
+            " / (",
+            of_shares!("avg", "hami_vgpu_core_allocated_ratio", "vGPUCoreAllocated"),
+            " > 0) or ",
+            use_of_cards!(),
+            ", 100)"
+        )
+    };
+}
+
+/// Of a share its pod is known to HAMi alone; what others say of the whole card is no worker's.
 const CARDS_USE: &str = concat!(
-    "100 * (",
+    use_of_shares!(),
+    " or 100 * (",
     of_cards!("avg", "DCGM_FI_PROF_GR_ENGINE_ACTIVE"),
     ") or ",
     of_cards!("avg", "DCGM_FI_DEV_GPU_UTIL")
@@ -284,9 +330,10 @@ pub(crate) const CARDS_WORK: &str = concat!(
     ") / 100"
 );
 
-/// The memory of the cards of each pod, in bytes.
+/// The memory of the cards of each pod, or of its shares of them, in bytes.
 pub(crate) const CARDS_MEMORY: &str = concat!(
-    "1048576 * ((",
+    of_shares!("sum", "hami_vgpu_memory_limit_bytes", "vGPU_device_memory_limit_in_bytes"),
+    " > 0 or 1048576 * ((",
     of_cards!("sum", "DCGM_FI_DEV_FB_USED"),
     ") + (",
     of_cards!("sum", "DCGM_FI_DEV_FB_FREE"),
@@ -324,7 +371,12 @@ pub(crate) fn of_workers(measure: Measure) -> &'static str {
             "100 * max by (pod) (rate(container_pressure_io_waiting_seconds_total{$pods}[5m]))"
         }
         Measure::CardUse => CARDS_USE,
-        Measure::CardMemory => concat!("1048576 * (", of_cards!("sum", "DCGM_FI_DEV_FB_USED"), ")"),
+        Measure::CardMemory => concat!(
+            of_shares!("sum", "hami_vgpu_memory_used_bytes", "vGPU_device_memory_usage_in_bytes"),
+            " or 1048576 * (",
+            of_cards!("sum", "DCGM_FI_DEV_FB_USED"),
+            ")"
+        ),
         Measure::CardPower => of_cards!("sum", "DCGM_FI_DEV_POWER_USAGE"),
     }
 }
@@ -372,7 +424,9 @@ impl About<'_> {
         // Names of pods hold no signs of an expression but the dot, and a dot fits itself.
         let pods = format!("{}pod=~{}", self.cluster, quoted(&self.pods.join("|")));
         let holders = format!("{}exported_pod=~{}", self.cluster, quoted(&self.pods.join("|")));
+        let named = format!("{}podname=~{}", self.cluster, quoted(&self.pods.join("|")));
         text.replace("$card", &cards("UUID"))
+            .replace("$named", &named)
             .replace("$hami", &cards("deviceuuid"))
             .replace("$node", &one("nodename", self.node))
             .replace("$pods", &pods)

@@ -15,6 +15,11 @@ use crate::queries::{About, CARDS_MEMORY, CARDS_WORK, PODS_USED, Unit, of_worker
 /// So many values of a line are asked for; exporters have none more often than every 15 seconds.
 const POINTS: f64 = 500.0;
 const LEAST_STEP: f64 = 15.0;
+/// What the cards of a job did in the last two hours is asked for as finely as it is told. Of the week before these there are so many
+/// values of a line, each the most in its step: a look between two may meet a moment of rest. In seconds.
+const FINE: f64 = 2.0 * 3600.0;
+const COARSE: f64 = 7.0 * 24.0 * 3600.0;
+const COARSE_POINTS: f64 = 2000.0;
 /// The hour that advice looks at, in seconds, and the least between two of its values.
 const HOUR: f64 = 3600.0;
 const HOUR_STEP: f64 = 30.0;
@@ -30,10 +35,12 @@ pub async fn workers(
     from: Timestamp,
     to: Timestamp,
 ) -> Result<Vec<WorkerLines>, SourceError> {
-    told(source, object, (from, to), Measure::ALL.into_iter().map(Some).chain([None])).await
+    let wanted = Measure::ALL.into_iter().map(Some).chain([None]);
+    told(source, object, stretch(from, to), wanted, str::to_owned).await
 }
 
-/// The same of their cards alone: how much they were used, and what they drew.
+/// The same of their cards alone: how much they were used, and what they drew. Finely of the last two hours; of the week before, at
+/// each moment the most until the next one; of what was earlier nothing.
 ///
 /// # Errors
 /// Prometheus does not answer, or refuses.
@@ -43,23 +50,62 @@ pub async fn cards_over_time(
     from: Timestamp,
     to: Timestamp,
 ) -> Result<Vec<WorkerLines>, SourceError> {
-    told(source, object, (from, to), [Measure::CardUse, Measure::CardPower].map(Some)).await
+    let wanted = [Measure::CardUse, Measure::CardPower].map(Some);
+    let fine = fine(from, to);
+    let Some(coarse) = before(from, fine) else {
+        return told(source, object, fine, wanted, str::to_owned).await;
+    };
+    let step = coarse.step;
+    let most = |text: &str| format!("max_over_time(({text})[{step}s:{LEAST_STEP}s])");
+    let (earlier, mut lines) = futures::try_join!(
+        told(source, object, coarse, wanted, most),
+        told(source, object, fine, wanted, str::to_owned)
+    )?;
+    for worker in earlier {
+        // Told of a worker that is gone, too.
+        let at = lines.iter().position(|one| one.worker == worker.worker).unwrap_or_else(|| {
+            lines.push(WorkerLines { worker: worker.worker.clone(), ..WorkerLines::default() });
+            lines.len() - 1
+        });
+        for (measure, points) in worker.lines {
+            // The step ends at the moment that Prometheus says.
+            let begun = points.into_iter().map(|[at, value]| [at - step, value]);
+            let later = lines[at].lines.remove(&measure).unwrap_or_default();
+            lines[at].lines.insert(measure, begun.chain(later).collect());
+        }
+    }
+    Ok(lines)
 }
 
-/// What is told of these measures; `None` is the memory that the cards have.
+/// The last two hours, as far as they are after `from`.
+fn fine(from: Timestamp, to: Timestamp) -> Stretch {
+    let end = seconds(to).max(seconds(from));
+    Stretch { start: (end - FINE).max(seconds(from)), end, step: LEAST_STEP }
+}
+
+/// The week before, from `from` on: the last step ends where the fine ones begin. `None` where there is none.
+fn before(from: Timestamp, fine: Stretch) -> Option<Stretch> {
+    let long = (fine.start - seconds(from)).min(COARSE);
+    let step = (long / COARSE_POINTS).ceil().max(LEAST_STEP);
+    let steps = (long / step).floor();
+    (steps >= 1.0).then(|| Stretch { start: fine.start - (steps - 1.0) * step, end: fine.start, step })
+}
+
+/// What is told of these measures, each asked for as `of` has it; `None` is the memory that the cards have.
 async fn told(
     source: &Prometheus,
     object: &str,
-    (from, to): (Timestamp, Timestamp),
+    over: Stretch,
     wanted: impl IntoIterator<Item = Option<Measure>>,
+    of: impl Fn(&str) -> String,
 ) -> Result<Vec<WorkerLines>, SourceError> {
-    let over = stretch(from, to);
+    let of = &of;
     let pods = [format!("{object}(-.+)?")];
     let about = About { cluster: source.matchers(), pods: &pods, ..About::default() };
     let ask = |measure: Option<Measure>| async move {
         let (text, unit) =
             measure.map_or((CARDS_MEMORY, Unit::Bytes), |measure| (of_workers(measure), unit_of(measure)));
-        Ok::<_, SourceError>((measure, unit, source.range(&about.fill(text), over).await?))
+        Ok::<_, SourceError>((measure, unit, source.range(&about.fill(&of(text)), over).await?))
     };
     let answers: Vec<_> = stream::iter(wanted).map(ask).buffered(AT_ONCE).collect().await;
     Ok(assembled(object, answers.into_iter().collect::<Result<_, _>>()?))
@@ -143,8 +189,11 @@ fn card_time(series: &[Series], step: f64) -> Option<CardTime> {
         .then(|| CardTime { worked_us: micros(told.values().sum()), told_us: micros(told.len() as f64) })
 }
 
+fn seconds(moment: Timestamp) -> f64 {
+    moment.0 as f64 / 1e6
+}
+
 fn stretch(from: Timestamp, to: Timestamp) -> Stretch {
-    let seconds = |moment: Timestamp| moment.0 as f64 / 1e6;
     let step = ((seconds(to) - seconds(from)) / POINTS).ceil().max(LEAST_STEP);
     Stretch { start: seconds(from), end: seconds(to).max(seconds(from)), step }
 }
@@ -222,6 +271,22 @@ mod tests {
         let lines = [(Measure::CardUse, 80.0), (Measure::CardMemory, 4e10), (Measure::Cpu, 3.0)];
         let lines = lines.into_iter().map(|(measure, value)| (measure, points(value))).collect();
         WorkerLines { lines, ..WorkerLines::default() }
+    }
+
+    #[test]
+    fn the_past_is_asked_for_in_so_many_steps_that_end_where_the_fine_ones_begin() {
+        let at = |hours: f64| Timestamp((hours * 3600.0 * 1e6) as i64);
+        assert_eq!(before(at(0.0), fine(at(0.0), at(1.5))), None);
+        for hours in [3.0, 100.0, 5000.0] {
+            let fine = fine(at(0.0), at(hours));
+            let coarse = before(at(0.0), fine).unwrap();
+            assert_eq!((fine.end - fine.start, fine.step, coarse.end), (FINE, LEAST_STEP, fine.start));
+            let steps = (coarse.end - coarse.start) / coarse.step + 1.0;
+            assert!(steps.fract() == 0.0 && steps <= COARSE_POINTS, "{coarse:?}");
+            let told = steps * coarse.step;
+            let past = (hours * 3600.0 - FINE).min(COARSE);
+            assert!(told <= past && told > past - coarse.step, "{coarse:?}");
+        }
     }
 
     #[test]

@@ -3,12 +3,13 @@
 use std::io::{Read, Write};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use cubeloom_domain::Timestamp;
+use cubeloom_domain::hang::HangPolicy;
 use cubeloom_domain::monitoring::{CardMeasure, CardReading, MonitoringSettings, Reading};
 use cubeloom_domain::usage::Measure;
+use cubeloom_domain::{Timestamp, idle};
 use cubeloom_monitoring::{
     PATIENCE, Prometheus, SourceError, cards_over_time, cards_worked, exporters, history, look, pods_used,
-    usage,
+    usage, workers,
 };
 use cubeloom_testkit::prometheus::Prometheus as Server;
 use cubeloom_testkit::recording::{Card, Recording};
@@ -306,6 +307,96 @@ async fn for_how_long_the_cards_of_a_job_worked_is_added_up() {
         |at: usize| lines[at].lines[&Measure::CardUse].iter().map(|point| point[1]).next_back().unwrap();
     assert_eq!((lines.len(), lines[0].worker.as_str()), (2, "worker-0"));
     assert!((used(0) - 75.0).abs() < 1.0 && (used(1) - 25.0).abs() < 1.0, "{lines:?}");
+}
+
+#[tokio::test]
+async fn what_a_worker_does_with_its_share_of_a_card_is_read_of_hami() {
+    const GIB: f64 = (1 << 30) as f64;
+    let pod = |index: u32| format!("cl-share-0123456789-worker-{index}");
+    let stage = Stage::of(|recording| {
+        // Two workers and somebody else on one card, as dcgm-exporter tells of it: nobody is known to hold it.
+        recording.card(&card("n1", 0, None), |_| Some(0.9));
+        // As HAMi tells now, through Prometheus that has a pod of its own for the exporter.
+        let first = pod(0);
+        let labels = [
+            ("exported_pod", first.as_str()),
+            ("pod", "hami-device-plugin-x7"),
+            ("container", "main"),
+            ("device_uuid", "GPU-n1-0"),
+        ];
+        recording.series("hami_container_device_utilization_ratio", &labels, |_| Some(15.0));
+        recording.series("hami_vgpu_core_allocated_ratio", &labels, |_| Some(30.0));
+        recording.series("hami_vgpu_memory_used_bytes", &labels, |_| Some(6.0 * GIB));
+        recording.series("hami_vgpu_memory_limit_bytes", &labels, |_| Some(24.0 * GIB));
+        // As earlier versions did, of one whose cores are not limited, and of one that uses more than its share.
+        for (index, used, cores) in [(1, 40.0, 0.0), (2, 75.0, 50.0)] {
+            let own = pod(index);
+            let labels = [("podname", own.as_str()), ("ctrname", "main"), ("deviceuuid", "GPU-n1-0")];
+            recording.series("Device_utilization_desc_of_container", &labels, |_| Some(used));
+            recording.series("vGPUCoreAllocated", &labels, |_| Some(cores));
+            recording.series("vGPU_device_memory_usage_in_bytes", &labels, |_| Some(2.0 * GIB));
+            recording.series("vGPU_device_memory_limit_in_bytes", &labels, |_| Some(8.0 * GIB));
+        }
+        let other = [("podname", "somebody-else"), ("deviceuuid", "GPU-n1-0")];
+        recording.series("Device_utilization_desc_of_container", &other, |_| Some(35.0));
+    });
+    let (from, to) = (stage.at(-1200.0), stage.at(0.0));
+    let told = workers(&stage.source, "cl-share-0123456789", from, to).await.unwrap();
+    let last = |at: usize, measure: Measure| told[at].lines[&measure].last().unwrap()[1];
+    let seen = |at: usize| {
+        let memory = last(at, Measure::CardMemory) / GIB;
+        (
+            told[at].worker.as_str(),
+            last(at, Measure::CardUse),
+            memory,
+            told[at].card_memory.map(|all| all / GIB),
+        )
+    };
+    assert_eq!(told.len(), 3, "{told:?}");
+    assert_eq!(seen(0), ("worker-0", 50.0, 6.0, Some(24.0)), "of its share");
+    assert_eq!(seen(1), ("worker-1", 40.0, 2.0, Some(8.0)), "of the card");
+    assert_eq!(seen(2), ("worker-2", 100.0, 2.0, Some(8.0)), "all of it");
+    let lines = cards_over_time(&stage.source, "cl-share-0123456789", from, to).await.unwrap();
+    assert_eq!(lines.len(), 3, "it is seen where they fall idle, too");
+}
+
+#[tokio::test]
+async fn cards_that_rest_now_and_then_for_days_are_no_hang_and_cards_that_stop_are() {
+    const DAYS: f64 = 5.0 * 86_400.0;
+    const STOPS: f64 = DAYS - 3.0 * 3600.0;
+    let now = now();
+    let mut recording = Recording::until(now, DAYS, 60.0);
+    for worker in ["worker-0", "worker-1"] {
+        let pod = format!("cl-train-0123456789-{worker}");
+        let labels = [("UUID", worker), ("Hostname", "n1"), ("exported_pod", pod.as_str())];
+        // Four minutes of rest a day, the last of them a quarter of an hour before it stops, three hours before the end.
+        let works = |at: f64| at < STOPS && !(74_460.0..74_700.0).contains(&(at % 86_400.0));
+        recording.series("DCGM_FI_DEV_GPU_UTIL", &labels, |at| Some(if works(at) { 90.0 } else { 0.0 }));
+        recording.series("DCGM_FI_DEV_POWER_USAGE", &labels, |at| Some(if works(at) { 600.0 } else { 70.0 }));
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let server = Server::over(folder.path(), &recording);
+    let source = source(&server.url(), &[]).expect("its address is one");
+    let moment = |after: f64| Timestamp(((now - DAYS + after) * 1e6) as i64);
+    let seen = async |at: f64| {
+        let lines = cards_over_time(&source, "cl-train-0123456789", moment(0.0), moment(at)).await.unwrap();
+        let workers: Vec<_> = lines.into_iter().map(idle::told).collect();
+        idle::look(&workers, 2, moment(at))
+    };
+    let hangs = async |at: f64| {
+        let idle = seen(at).await?;
+        idle::judge(&idle, None, &HangPolicy::default(), moment(at))
+    };
+    for minute in [1, 4, 8, 16] {
+        let at = STOPS - f64::from(minute) * 60.0;
+        assert_eq!(hangs(at).await, None, "{minute} minutes before it stops");
+    }
+    let hang = hangs(STOPS + 1500.0).await.expect("it has stopped");
+    let (longest, since) = (hang.longest as f64 / 1e6, hang.since.since(moment(STOPS)).as_secs_f64());
+    assert!((200.0..=300.0).contains(&longest) && since <= 60.0, "{longest} {since}");
+    // Later it is told less finely when it stopped, and is the same.
+    let later = seen(DAYS - 30.0).await.expect("it has stopped");
+    assert!(!later.began_after(hang.since));
 }
 
 #[tokio::test]

@@ -15,39 +15,17 @@ use sqlx::any::AnyRow;
 use crate::Store;
 use crate::backend::Backend;
 use crate::error::StoreError;
-use crate::query::collect;
-use crate::upsert::{Row, Upsert};
+use crate::learned::{Learned, LearnedRow};
 use crate::usage::Origin;
 use crate::values::{Columns, Values};
 
 const COLUMNS: &[&str] =
     &["project", "pipeline", "task_name", "template", "cluster", "node_group", "lengths_json"];
 
-static LENGTHS: Upsert = Upsert::new("lengths", COLUMNS, 6);
+static LENGTHS: Learned<6> = Learned::new("lengths", COLUMNS);
 
 /// Project, pipeline, task, template, cluster and node group; the pipeline and the task are empty for all of the template.
 type Key = [String; 6];
-
-struct LengthsRow {
-    key: Key,
-    micros: Vec<u64>,
-}
-
-impl Row for LengthsRow {
-    type Key<'a> = &'a Key;
-
-    fn key(&self) -> &Key {
-        &self.key
-    }
-
-    fn bind(&self, values: &mut Values) -> Result<(), StoreError> {
-        for part in &self.key {
-            values.text(part)?;
-        }
-        values.json(&self.micros)?;
-        Ok(())
-    }
-}
 
 impl Store {
     /// How long the tasks of a pipeline took, and those of each template in its project.
@@ -96,14 +74,13 @@ pub(crate) async fn add(
     }
     let mut rows = Vec::with_capacity(new.len());
     for (key, added) in new {
-        let mut micros =
-            if added.len() < KEPT { known(backend, connection, &key).await? } else { Vec::new() };
+        let mut micros: Vec<u64> =
+            if added.len() < KEPT { LENGTHS.known(backend, connection, &key).await? } else { Vec::new() };
         micros.extend(added);
         micros.drain(..micros.len().saturating_sub(KEPT));
-        rows.push(LengthsRow { key, micros });
+        rows.push(LearnedRow { key, value: micros });
     }
-    LENGTHS.write(backend, connection, &rows).await?;
-    Ok(())
+    LENGTHS.write(backend, connection, &rows).await
 }
 
 /// How long an attempt ran, in microseconds, if it ended well.
@@ -115,20 +92,4 @@ fn length(attempt: &AttemptRecord) -> Option<u64> {
     };
     // A clock that went backwards says nothing.
     u64::try_from(ended_at.0.checked_sub(started.0)?).ok()
-}
-
-/// The lengths that a row has.
-async fn known(backend: Backend, connection: &mut AnyConnection, key: &Key) -> Result<Vec<u64>, StoreError> {
-    const SQL: &str = "SELECT lengths_json FROM lengths WHERE project = $1 AND pipeline = $2 AND task_name = $3 \
-                       AND template = $4 AND cluster = $5 AND node_group = $6";
-    const LOCKED: &str = "SELECT lengths_json FROM lengths WHERE project = $1 AND pipeline = $2 AND task_name = $3 \
-                          AND template = $4 AND cluster = $5 AND node_group = $6 FOR UPDATE";
-    let sql = match backend {
-        Backend::Sqlite => SQL,
-        Backend::Postgres => LOCKED,
-    };
-    let values = Values::texts("lengths", &key.each_ref().map(String::as_str))?;
-    let query = sqlx::query_with(sql, values.arguments);
-    let read = |row: &AnyRow| Columns::of("lengths", row).json::<Vec<u64>>();
-    Ok(collect(connection, query, read).await?.pop().unwrap_or_default())
 }

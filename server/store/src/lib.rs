@@ -24,6 +24,7 @@ mod holding;
 mod hooks;
 mod idempotency;
 mod instances;
+mod learned;
 mod lease;
 mod lengths;
 mod limits;

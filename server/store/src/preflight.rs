@@ -7,40 +7,17 @@ use cubeloom_domain::preflight::{Norm, Tested};
 use cubeloom_domain::quota::Pool;
 use cubeloom_domain::record::AttemptRecord;
 use sqlx::AnyConnection;
-use sqlx::any::AnyRow;
 
 use crate::Store;
 use crate::backend::Backend;
 use crate::error::StoreError;
-use crate::query::collect;
-use crate::upsert::{Row, Upsert};
+use crate::learned::{Learned, LearnedRow};
 use crate::values::{Columns, Values};
 
-static NORMS: Upsert = Upsert::new("preflight_norms", &["cluster", "node_group", "norm_json"], 2);
+static NORMS: Learned<2> = Learned::new("preflight_norms", &["cluster", "node_group", "norm_json"]);
 
 /// Cluster and node group, which is empty for none.
 type Key = [String; 2];
-
-struct NormRow {
-    key: Key,
-    norm: Norm,
-}
-
-impl Row for NormRow {
-    type Key<'a> = &'a Key;
-
-    fn key(&self) -> &Key {
-        &self.key
-    }
-
-    fn bind(&self, values: &mut Values) -> Result<(), StoreError> {
-        for part in &self.key {
-            values.text(part)?;
-        }
-        values.json(&self.norm)?;
-        Ok(())
-    }
-}
 
 impl Store {
     /// What is normal on the nodes of each group.
@@ -76,24 +53,9 @@ pub(crate) async fn learn(
     }
     let mut rows = Vec::with_capacity(new.len());
     for (key, tested) in new {
-        let mut norm = known(backend, connection, &key).await?;
+        let mut norm: Norm = NORMS.known(backend, connection, &key).await?;
         tested.into_iter().for_each(|one| norm.learn(one));
-        rows.push(NormRow { key, norm });
+        rows.push(LearnedRow { key, value: norm });
     }
-    NORMS.write(backend, connection, &rows).await?;
-    Ok(())
-}
-
-/// What a row has.
-async fn known(backend: Backend, connection: &mut AnyConnection, key: &Key) -> Result<Norm, StoreError> {
-    const SQL: &str = "SELECT norm_json FROM preflight_norms WHERE cluster = $1 AND node_group = $2";
-    const LOCKED: &str =
-        "SELECT norm_json FROM preflight_norms WHERE cluster = $1 AND node_group = $2 FOR UPDATE";
-    let sql = match backend {
-        Backend::Sqlite => SQL,
-        Backend::Postgres => LOCKED,
-    };
-    let values = Values::texts("norm", &key.each_ref().map(String::as_str))?;
-    let read = |row: &AnyRow| Columns::of("norm", row).json::<Norm>();
-    Ok(collect(connection, sqlx::query_with(sql, values.arguments), read).await?.pop().unwrap_or_default())
+    NORMS.write(backend, connection, &rows).await
 }

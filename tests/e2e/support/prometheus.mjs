@@ -7,10 +7,8 @@ import { join } from "node:path";
 
 import { until } from "./server.mjs";
 
-const STEP_S = 60;
-const BEFORE_S = 1800;
-/** The test may take so long: values go on. */
-const AFTER_S = 900;
+/** Half an hour, and as long as the test may take: values go on. In seconds, a value every `step`. */
+const SPAN = { before: 1800, after: 900, step: 60 };
 
 /** A free port of this machine. */
 function freePort() {
@@ -26,13 +24,13 @@ function freePort() {
  * The lines of nodes with cards, as promtool takes them. A card is `{usage, memory, xid, pod, from, until}`: `usage` a number
  * from 0 to 1 or a function of the moment, and seconds from now, before and after which it is away.
  */
-export function recording(nodes) {
+export function recording(nodes, { before, after, step } = SPAN) {
   const now = Math.floor(Date.now() / 1000);
   const metrics = new Map();
   const put = (name, labels, value) => {
     const text = Object.entries(labels).map(([label, is]) => `${label}=${JSON.stringify(String(is))}`).join(",");
     const lines = metrics.get(name) ?? metrics.set(name, []).get(name);
-    for (let at = -BEFORE_S; at <= AFTER_S; at += STEP_S) {
+    for (let at = -before; at <= after; at += step) {
       const is = value(at);
       if (is !== null) lines.push(`${name}{${text}} ${is} ${now + at}`);
     }
@@ -47,7 +45,7 @@ export function recording(nodes) {
     put("node_memory_MemAvailable_bytes", { instance }, () => gibibytes * 2 ** 30 * (1 - busy));
     for (let cpu = 0; cpu < cores; cpu++) {
       for (const [mode, share] of [["user", busy], ["idle", 1 - busy]]) {
-        put("node_cpu_seconds_total", { instance, mode, cpu }, (at) => (at + BEFORE_S) * share);
+        put("node_cpu_seconds_total", { instance, mode, cpu }, (at) => (at + before) * share);
       }
     }
     cards.forEach((card, index) => {

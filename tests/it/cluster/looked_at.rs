@@ -1,18 +1,68 @@
-//! How workers on a real node are tested before their program begins.
+//! What workers on a real node are at, and how they are tested before their program begins.
 
 use std::time::Duration;
 
-use cubeloom_domain::executor::Event;
+use cubeloom_domain::executor::{Event, StopCause};
 use cubeloom_domain::job::JobPreflight;
 use cubeloom_domain::outcome::Outcome;
 use cubeloom_domain::preflight::Bounds;
 use cubeloom_domain::quantity::Span;
 use cubeloom_testkit::conformance::{Harness, Program};
+use tokio::time::{Instant, sleep};
 
 use super::harness::OnNode;
 
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A program of Python that says that it answers, as those do that import `cubeloom`, and hangs.
+const HANGS: &str = r#"exec python3 -c '
+import faulthandler, fcntl, os, time
+faulthandler.register(16, file=2, all_threads=True, chain=False)
+file = open(os.path.join(os.environ["HOME"], ".cubeloom-answers"), "wb")
+fcntl.lockf(file, fcntl.LOCK_EX, 1, os.getpid())
+print("ready", flush=True)
+def where_it_hangs():
+    time.sleep(600)
+where_it_hangs()
+'"#;
+
 async fn on_node() -> OnNode {
     tokio::task::spawn_blocking(OnNode::new).await.unwrap()
+}
+
+async fn wait(what: &str, mut is: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !is() {
+        assert!(began.elapsed() < PATIENCE, "{what}");
+        sleep(Duration::from_millis(200)).await;
+    }
+}
+
+#[ignore = "needs a cluster with a real node"]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_workers_of_a_pod_are_at_is_found_in_their_own_containers() {
+    let node = on_node().await;
+    let text = format!("[ $CUBELOOM_INDEX = 1 ] && {{ echo ready; exec sleep 600; }}\n{HANGS}");
+    let submission = node.submission(&Program::shell(&text).workers(2));
+    let key = submission.job.key.clone();
+    node.executor().submit(submission).await;
+    let begun = |worker: &str| node.log(&key, worker).contains("ready");
+    wait("both to run", || begun("worker-0") && begun("worker-1")).await;
+    // Their logs are here before the cluster says that they run.
+    let began = Instant::now();
+    let stacks = loop {
+        let stacks = node.executor().stacks(&key).await;
+        if stacks.len() == 2 {
+            break stacks;
+        }
+        assert!(began.elapsed() < PATIENCE, "{stacks:?}");
+        sleep(Duration::from_millis(200)).await;
+    };
+    let of = |worker: &str| stacks.iter().find(|stack| stack.worker == worker).unwrap().text.clone();
+    assert!(of("worker-0").contains("python3") && of("worker-0").contains("in where_it_hangs"), "{stacks:?}");
+    assert!(of("worker-1").contains(": sleep\n  thread "), "it is told what the kernel says: {stacks:?}");
+    node.executor().cancel(&key, StopCause::Cancelled, Duration::from_millis(500)).await;
+    node.recorder().ended(&key).await;
 }
 
 #[ignore = "needs a cluster with a real node"]

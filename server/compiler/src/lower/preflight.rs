@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use cubeloom_domain::job::{Job, JobRole};
+use cubeloom_domain::preflight::Bounds;
 use serde_json::json;
 
 use super::common::volume_variable;
@@ -11,8 +12,12 @@ use crate::frameworks::Member;
 
 /// The launcher, in the worker's folder.
 pub const FILE: &str = "preflight.py";
-/// Its text.
+/// Its text, and those of its parts, which lie beside it.
 const PROGRAM: &str = include_str!("preflight.py");
+const PARTS: [(&str, &str); 2] = [
+    ("preflight_link.py", include_str!("preflight_link.py")),
+    ("preflight_tests.py", include_str!("preflight_tests.py")),
+];
 /// What it is told, beside it.
 const TABLE: &str = "preflight.json";
 
@@ -39,6 +44,9 @@ pub fn files(job: &Job, members: &[Member]) -> BTreeMap<String, String> {
         "read_only": read_only,
         "wait": preflight.wait.0.as_secs_f64(),
         "bounds": preflight.bounds,
+        "floors": Bounds::default(),
     });
-    [(FILE.to_owned(), PROGRAM.to_owned()), (TABLE.to_owned(), table.to_string())].into()
+    let parts = PARTS.into_iter().chain([(FILE, PROGRAM)]);
+    let parts = parts.map(|(name, text)| (name.to_owned(), text.to_owned()));
+    parts.chain([(TABLE.to_owned(), table.to_string())]).collect()
 }

@@ -1,7 +1,5 @@
-use crate::outcome::WorkerName;
 use crate::pace::{Behind, Mark};
-use crate::quantity::{Bytes, Span};
-use crate::usage::UsageSample;
+use crate::quantity::Span;
 
 use super::*;
 
@@ -139,4 +137,60 @@ fn a_program_that_still_reports_steps_or_is_done_with_them_does_not_hang() {
     assert_eq!(found(&gang, Some(&pace(LAST - 1, false)), 300, LAST + 399), None);
     let hang = found(&gang, Some(&pace(LAST - 1, true)), 300, LAST + 399).unwrap();
     assert_eq!((hang.rank, hang.step), (3, Some(9.0)));
+}
+
+/// Seconds between two values that an exporter tells.
+const EVERY: f64 = 15.0;
+
+/// Ten minutes of work, and then idle for so many minutes; cards that draw 300 W at work, and 60 W otherwise.
+fn told_worker(name: &str, idle: u32, tells_power: bool) -> WorkerUsage {
+    let points = |at_work: f64, at_rest: f64| {
+        let value = move |n: u32| if n < 40 { at_work } else { at_rest };
+        (0..40 + idle * 4).map(|n| [f64::from(n) * EVERY, value(n)]).collect()
+    };
+    let mut lines = BTreeMap::from([(Measure::CardUse, points(80.5, 0.0))]);
+    if tells_power {
+        lines.insert(Measure::CardPower, points(300.0, 60.0));
+    }
+    told(WorkerLines { worker: name.into(), lines, ..WorkerLines::default() })
+}
+
+fn hangs_by_lines(workers: &[WorkerUsage], has: u32, minutes: i64) -> bool {
+    let now = Timestamp(minutes * 60_000_000);
+    let seen = look(workers, has, now);
+    seen.is_some_and(|seen| judge(&seen, None, &HangPolicy::default(), now).is_some())
+}
+
+#[test]
+fn cards_that_fall_idle_are_a_sign_by_what_exporters_tell_too() {
+    for tells_power in [true, false] {
+        let both =
+            |idle| [told_worker("worker-0", idle, tells_power), told_worker("worker-1", idle, tells_power)];
+        assert!(!hangs_by_lines(&both(9), 2, 19), "not for long enough");
+        assert!(hangs_by_lines(&both(12), 2, 22));
+        let [first, _] = both(12);
+        assert!(!hangs_by_lines(&[first], 2, 60), "nothing has been told for long");
+    }
+    let works = told(WorkerLines {
+        lines: [(Measure::CardUse, (0..88).map(|n| [f64::from(n) * EVERY, 0.2]).collect())].into(),
+        ..WorkerLines::default()
+    });
+    assert!(!hangs_by_lines(&[told_worker("worker-0", 12, true), works], 2, 22), "the least use is some");
+    assert!(!hangs_by_lines(&[], 2, 22) && Duration::from_secs(600) == HangPolicy::default().after.0);
+}
+
+#[test]
+fn what_lies_between_two_samples_was_never_seen() {
+    // A week of work and rest, of which a sample every five minutes is kept, and ten minutes of rest at its end.
+    let lines = |rest: u32| {
+        let value = move |n: u32| if n >= 2000 - rest { 0.0 } else { 80.0 };
+        let points = (0..2000).map(|n| [f64::from(n) * 300.0, value(n)]).collect();
+        told(WorkerLines { lines: [(Measure::CardUse, points)].into(), ..WorkerLines::default() })
+    };
+    let end = 2000 * 300;
+    assert_eq!(found(&[lines(2)], None, 600, end), None, "it may have rested as long before");
+    assert!(found(&[lines(3)], None, 600, end).is_some(), "three times what may not have been seen");
+    let idle = look(&[lines(3)], 1, at(end)).unwrap();
+    assert!(!idle.began_after(at(end - 1500)), "the same moment, told less finely");
+    assert!(idle.began_after(at(end - 1501)), "it has worked since");
 }

@@ -56,7 +56,7 @@ impl Core {
         let seen = idle::look(workers, live.record.workers, now);
         let hangs = live.record.hang.as_ref().is_some_and(|hang| hang.is_present());
         match (live.record.hang.as_deref_mut().filter(|hang| hang.is_present() && hang.by_cards), &seen) {
-            (Some(hang), seen) if seen.is_none_or(|idle| idle.since > hang.since) => {
+            (Some(hang), seen) if seen.is_none_or(|idle| idle.began_after(hang.since)) => {
                 hang.over = Some(now);
                 live.looked = false;
                 live.dirty = true;

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use cubeloom_domain::Timestamp;
+use cubeloom_domain::usage::PodUse;
 use tokio::time::timeout;
 
 use super::Attempt;
@@ -33,14 +34,21 @@ impl Attempt {
         time.of_whole(ran_us, with_cards().count() as u64)
     }
 
-    /// Takes in what its pods used while it `ran`, as far as that is told soon, where the cluster does not measure it itself.
-    pub(super) async fn take_over_use(&self, ran: Option<(Timestamp, Timestamp)>, namespace: &str) {
+    /// Takes in what its pods used while it `ran`, as far as that is told soon, where the cluster does not measure it itself. Of pods
+    /// that are not known, such as those before a suspension, nobody asks later.
+    pub(super) async fn take_over_use(
+        &self,
+        ran: Option<(Timestamp, Timestamp)>,
+        namespace: &str,
+        seen: &Seen,
+    ) {
         let Some((meter, ran)) = self.cluster.config.pods.as_ref().zip(ran) else { return };
         if used::is_measured(&self.cluster) {
             return;
         }
         let asked = (meter.0)(self.known.job.key.object_name(), ran);
-        for used in timeout(MEASURED, asked).await.unwrap_or_default() {
+        let is_known = |used: &PodUse| seen.pods.values().any(|pod| pod.view.name == used.pod);
+        for used in timeout(MEASURED, asked).await.unwrap_or_default().into_iter().filter(is_known) {
             self.cluster.meter.take_over(namespace, used);
         }
     }
@@ -54,7 +62,7 @@ mod tests {
     use cubeloom_domain::executor::{BoxFuture, Facts};
     use cubeloom_domain::kubernetes::KubernetesFacts;
     use cubeloom_domain::resources::GpuRequest;
-    use cubeloom_domain::usage::{CardTime, PodUse};
+    use cubeloom_domain::usage::CardTime;
     use cubeloom_domain::{Bytes, Cpu};
     use cubeloom_workers::ends::End;
     use tokio::sync::mpsc::unbounded_channel;
@@ -139,7 +147,7 @@ mod tests {
                 peak_memory: 1e9,
             };
             assert!(object.starts_with("cl-"));
-            Box::pin(std::future::ready(vec![pod(0, 8), pod(1, 1)]))
+            Box::pin(std::future::ready(vec![pod(0, 8), pod(1, 1), pod(9, 8)]))
         }));
         let ended = |index| {
             let (started_at, ended_at) = (Some(Timestamp(0)), Timestamp(60_000_000));
@@ -149,19 +157,20 @@ mod tests {
         let ran = Some((Timestamp(0), Timestamp(60_000_000)));
         let used = |attempt: &Attempt| attempt.cluster.meter.summary("a", &seen, |_| None);
         let mut one = attempt(None, None);
-        one.take_over_use(ran, "a").await;
+        one.take_over_use(ran, "a", &seen).await;
         assert_eq!(used(&one), Default::default(), "nobody measures");
         Arc::get_mut(&mut one.cluster).unwrap().config.pods = Some(meter);
-        one.take_over_use(None, "a").await;
+        one.take_over_use(None, "a", &seen).await;
         assert_eq!(used(&one), Default::default(), "it never ran");
-        one.take_over_use(ran, "a").await;
+        one.take_over_use(ran, "a", &seen).await;
         let (sum, roles) = used(&one);
         assert_eq!((sum.cpu_us, sum.peak_memory), (2 * 30_000_000, Bytes(1_000_000_000)));
         assert_eq!((roles.len(), roles[0].cpu_high), (1, Cpu(2000)), "of the one that was measured often");
+        assert_eq!(one.cluster.meter.memory("a", "worker-9"), None, "it is no pod of now");
         let kinds = [(used::KIND.to_owned(), Default::default())].into();
         let facts = KubernetesFacts { kinds, ..KubernetesFacts::default() };
         one.cluster.facts.write().unwrap().kubernetes = Some(facts);
-        one.take_over_use(ran, "a").await;
+        one.take_over_use(ran, "a", &seen).await;
         assert_eq!(used(&one), Default::default(), "the cluster measures it itself");
     }
 

@@ -14,38 +14,16 @@ use sqlx::any::AnyRow;
 use crate::Store;
 use crate::backend::Backend;
 use crate::error::StoreError;
-use crate::query::collect;
-use crate::upsert::{Row, Upsert};
+use crate::learned::{Learned, LearnedRow};
 use crate::usage::Origin;
 use crate::values::{Columns, Values};
 
 const COLUMNS: &[&str] = &["project", "pipeline", "task_name", "template", "role", "past_json"];
 
-static SIZES: Upsert = Upsert::new("sizes", COLUMNS, 5);
+static SIZES: Learned<5> = Learned::new("sizes", COLUMNS);
 
 /// Project, pipeline, task, template and role; the pipeline and the task are empty for all of the template.
 type Key = [String; 5];
-
-struct SizesRow {
-    key: Key,
-    past: Vec<Past>,
-}
-
-impl Row for SizesRow {
-    type Key<'a> = &'a Key;
-
-    fn key(&self) -> &Key {
-        &self.key
-    }
-
-    fn bind(&self, values: &mut Values) -> Result<(), StoreError> {
-        for part in &self.key {
-            values.text(part)?;
-        }
-        values.json(&self.past)?;
-        Ok(())
-    }
-}
 
 impl Store {
     /// What is known of how much the tasks of a pipeline use, or of one of them alone, and what their project wants.
@@ -125,25 +103,11 @@ pub(crate) async fn add(
     }
     let mut rows = Vec::with_capacity(new.len());
     for (key, added) in new {
-        let mut past = if added.len() < KEPT { known(backend, connection, &key).await? } else { Vec::new() };
+        let mut past: Vec<Past> =
+            if added.len() < KEPT { SIZES.known(backend, connection, &key).await? } else { Vec::new() };
         past.extend(added);
         past.drain(..past.len().saturating_sub(KEPT));
-        rows.push(SizesRow { key, past });
+        rows.push(LearnedRow { key, value: past });
     }
-    SIZES.write(backend, connection, &rows).await?;
-    Ok(())
-}
-
-/// The attempts that a row has.
-async fn known(backend: Backend, connection: &mut AnyConnection, key: &Key) -> Result<Vec<Past>, StoreError> {
-    let sql = backend.pick(
-        "SELECT past_json FROM sizes WHERE project = $1 AND pipeline = $2 AND task_name = $3 \
-         AND template = $4 AND role = $5",
-        "SELECT past_json FROM sizes WHERE project = $1 AND pipeline = $2 AND task_name = $3 \
-         AND template = $4 AND role = $5 FOR UPDATE",
-    );
-    let values = Values::texts("sizing", &key.each_ref().map(String::as_str))?;
-    let query = sqlx::query_with(sql, values.arguments);
-    let read = |row: &AnyRow| Columns::of("sizing", row).json::<Vec<Past>>();
-    Ok(collect(connection, query, read).await?.pop().unwrap_or_default())
+    SIZES.write(backend, connection, &rows).await
 }

@@ -1,5 +1,6 @@
 //! A server as an executor knows it: a runtime of its own, with which it can be ended as `kill -9` would end it.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,11 +10,15 @@ use cubeloom_domain::clusters::{Standing, Survey};
 use cubeloom_domain::executor::{
     BoxFuture, Executor, Facts, Growth, Notice, Observer, Scaling, StopCause, Submission,
 };
+use cubeloom_domain::hang::WorkerStack;
 use cubeloom_domain::job::Job;
 use cubeloom_domain::logs::Logs;
 use cubeloom_domain::lowered::Bindings;
+use cubeloom_domain::monitoring::Reading;
 use cubeloom_domain::outcome::Failure;
+use cubeloom_domain::quota::QueueRecord;
 use cubeloom_domain::terminal::{Terminal, TerminalOrder, Terminals};
+use cubeloom_domain::usage::UsageSeries;
 use tokio::runtime::{Builder, Handle, Runtime};
 
 use super::Recorder;
@@ -94,6 +99,7 @@ impl<E: Executor + 'static> OnRuntime<E> {
     }
 }
 
+/// Every method is passed on, those with a body of their own, too: who is left out here seems to be unable to do it.
 impl<E: Executor + 'static> Executor for OnRuntime<E> {
     fn facts(&self) -> Facts {
         self.inner.facts()
@@ -103,12 +109,24 @@ impl<E: Executor + 'static> Executor for OnRuntime<E> {
         self.inner.attach(observer);
     }
 
+    fn share(&self, queues: &Arc<Vec<QueueRecord>>) {
+        self.inner.share(queues);
+    }
+
+    fn set_aside(&self, nodes: BTreeMap<String, String>) {
+        self.inner.set_aside(nodes);
+    }
+
     fn bind(&self, job: &Job) -> Result<Bindings, Failure> {
         self.inner.bind(job)
     }
 
     fn rebind(&self, job: &Job, bindings: &Bindings) {
         self.inner.rebind(job, bindings);
+    }
+
+    fn at_once(&self) -> usize {
+        self.inner.at_once()
     }
 
     fn submit(&self, submission: Submission) -> BoxFuture<'_, ()> {
@@ -139,6 +157,10 @@ impl<E: Executor + 'static> Executor for OnRuntime<E> {
         Some(self.run(async move |inner| inner.survey(&project).expect("it can be asked").await))
     }
 
+    fn measure(&self) -> Option<Reading> {
+        self.inner.measure()
+    }
+
     fn notices<'a>(&'a self, key: &'a AttemptKey) -> BoxFuture<'a, Vec<Notice>> {
         self.inner.notices(key)
     }
@@ -151,6 +173,11 @@ impl<E: Executor + 'static> Executor for OnRuntime<E> {
         self.inner.suspend(key, suspended)
     }
 
+    fn stacks<'a>(&'a self, key: &'a AttemptKey) -> BoxFuture<'a, Vec<WorkerStack>> {
+        let key = key.clone();
+        self.run(async move |inner| inner.stacks(&key).await)
+    }
+
     fn scaling(&self) -> Option<&dyn Scaling> {
         self.inner.scaling()
     }
@@ -161,6 +188,14 @@ impl<E: Executor + 'static> Executor for OnRuntime<E> {
 
     fn logs(&self) -> Option<&dyn Logs> {
         self.inner.logs()
+    }
+
+    fn usage(&self) -> Option<&dyn UsageSeries> {
+        self.inner.usage()
+    }
+
+    fn cards(&self) -> Option<&dyn UsageSeries> {
+        self.inner.cards()
     }
 
     fn terminals(&self) -> Option<&dyn Terminals> {

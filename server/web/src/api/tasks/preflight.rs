@@ -44,6 +44,9 @@ pub struct TestedWorkerView {
     /// What was measured.
     #[serde(flatten)]
     pub values: PreflightValues,
+    /// Whether something of it is beyond the bound: slower than is normal on the nodes of the group. By itself that is no failure.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub slow: bool,
     /// What is wrong with it, a sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub wrong: Vec<String>,
@@ -75,13 +78,33 @@ impl PreflightView {
         });
         Self {
             bounds: PreflightValues { cpu, memory, card, mount, network },
-            workers: tested.map_or_else(Vec::new, |tested| tested.workers.iter().map(worker).collect()),
+            workers: tested.map_or_else(Vec::new, |tested| {
+                tested.workers.iter().map(|one| worker(one, &preflight.bounds)).collect()
+            }),
             blamed,
         }
     }
 }
 
-fn worker(one: &Measured) -> TestedWorkerView {
+fn worker(one: &Measured, bounds: &Bounds) -> TestedWorkerView {
+    let slow = one.is_beyond(bounds);
     let Measured { worker, cpu, memory, card, mount, network, wrong } = one.clone();
-    TestedWorkerView { worker, values: PreflightValues { cpu, memory, card, mount, network }, wrong }
+    TestedWorkerView { worker, values: PreflightValues { cpu, memory, card, mount, network }, slow, wrong }
+}
+
+#[cfg(test)]
+mod tests {
+    use cubeloom_domain::preflight::Tested;
+
+    use super::*;
+
+    #[test]
+    fn a_gang_of_slower_nodes_is_told_to_be_slower_and_nobody_is_blamed() {
+        let one = |network: f64| Measured { network: Some(network), ..Measured::default() };
+        let tested = Tested { workers: vec![one(300.0), one(700.0)], blamed: None };
+        let bounds = Bounds { network: 500.0, ..Bounds::default() };
+        let view = PreflightView::of(&Preflight { bounds, tested: Some(tested), ..Preflight::default() });
+        let slow: Vec<bool> = view.workers.iter().map(|one| one.slow).collect();
+        assert_eq!((slow, view.blamed), (vec![true, false], None));
+    }
 }

@@ -1,0 +1,87 @@
+// Measures the pages of a cluster of 1,000 nodes with 8 cards each: how long they take to open, and how smoothly the grid moves.
+// CUBELOOM_TEST_PROGRAM names the program, which should be a release build: docs/BENCHMARKS.md says what was found.
+
+import { launch, open, session } from "./support/browser.mjs";
+import { KUBECONFIG } from "./support/observed.mjs";
+import { prometheus, recording } from "./support/prometheus.mjs";
+import { Server } from "./support/server.mjs";
+
+const NODES = 1000;
+const CARDS = 8;
+const ROUNDS = 5;
+/** How many moves over the grid are looked at, and how many steps a move has. */
+const MOVES = 40;
+
+/** Most cards work, and some of each kind stand out. */
+function node(index) {
+  const card = (at) => ({ usage: (index * CARDS + at) % 50 === 0 ? 0 : 0.3 + ((index * 7 + at * 3) % 70) / 100, memory: 0.8, pod: `somebody-${index}-${at}` });
+  const cards = Array.from({ length: CARDS }, (_, at) => (index % 10 === 9 ? {} : card(at)));
+  return { name: `node-${String(index).padStart(4, "0")}`, cores: 1, busy: (index % 100) / 100, cards };
+}
+
+const middle = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
+const say = (what, values) => {
+  const text = (value) => String(Math.round(value)).padStart(6);
+  console.log(`${what.padEnd(58)} ${text(middle(values))} ms ${text(Math.min(...values))} - ${text(Math.max(...values)).trim()}`);
+};
+
+/** The distances of frames while the grid is scrolled through and gone over, in milliseconds. */
+async function frames(page) {
+  const box = await page.locator(".card-canvas").boundingBox();
+  await page.evaluate(() => {
+    globalThis.told = [];
+    let before = performance.now();
+    const note = (now) => {
+      globalThis.told.push(now - before);
+      before = now;
+      globalThis.noting = requestAnimationFrame(note);
+    };
+    globalThis.noting = requestAnimationFrame(note);
+  });
+  for (let n = 0; n < MOVES; n++) {
+    await page.mouse.move(box.x + ((n * 37) % box.width), 200 + ((n * 53) % 500));
+    await page.mouse.wheel(0, n < MOVES / 2 ? 300 : -300);
+    await page.waitForTimeout(30);
+  }
+  return page.evaluate(() => {
+    cancelAnimationFrame(globalThis.noting);
+    return globalThis.told.slice(1).toSorted((a, b) => a - b);
+  });
+}
+
+const server = await Server.start();
+server.user("ada", "--admin");
+const api = server.api(server.token("ada"));
+const text = recording(Array.from({ length: NODES }, (_, index) => node(index)), { before: 600, after: 1200, step: 120 });
+const source = await prometheus(server.folder, text);
+await api("POST", "/clusters", { name: "large", access: "kubeconfig", kubeconfig: KUBECONFIG, prometheus: source.url });
+const browser = await launch();
+try {
+  const state = await session(browser, server, "ada");
+  for (const [path, is] of [["", ".card-counts"], ["/nodes", ".card-canvas"]]) {
+    const [shown, whole] = [[], []];
+    for (let round = 0; round < ROUNDS; round++) {
+      const page = await open(browser, server, { state });
+      // A look is kept for ten seconds: each round has one of its own.
+      await page.waitForTimeout(10_500);
+      const began = performance.now();
+      await page.goto(`/clusters/large${path}`, { waitUntil: "commit" });
+      await page.getByRole("heading", { level: 1 }).waitFor();
+      shown.push(performance.now() - began);
+      await page.locator(is).waitFor();
+      whole.push(performance.now() - began);
+      if (path && round + 1 === ROUNDS) {
+        const told = await frames(page);
+        const at = (part) => told[Math.min(told.length - 1, Math.floor(told.length * part))];
+        console.log(`frames while it is gone over: ${told.length}, median ${at(0.5).toFixed(1)} ms, P95 ${at(0.95).toFixed(1)} ms, worst ${at(1).toFixed(1)} ms`);
+      }
+      await page.context().close();
+    }
+    say(`${path || "/"}: its heading is there`, shown);
+    say(`${path || "/"}: what was measured is there`, whole);
+  }
+} finally {
+  await browser.close();
+  await source.stop();
+  await server.stop();
+}
