@@ -123,6 +123,15 @@ pub(crate) fn add(free: &mut [Vector], seats: &[Seat]) {
     }
 }
 
+/// What a job takes is free no more.
+fn take(free: &mut [Vector], seats: &[Seat]) {
+    for (node, taken) in seats {
+        if let Some(free) = free.get_mut(*node as usize) {
+            *free = minus(free, taken);
+        }
+    }
+}
+
 /// How many workers fit.
 fn fit(shape: &Vector, room: &Vector) -> u64 {
     (0..KINDS).filter(|kind| shape[*kind] > 0).map(|kind| room[kind] / shape[kind]).min().unwrap_or(u64::MAX)
@@ -297,6 +306,10 @@ pub(crate) struct Places {
     lacking: HashSet<(u32, Shapes)>,
     /// By node: what is free when those have gone that are leaving already; `None` until somebody wants to know.
     left: Option<Vec<Vector>>,
+    /// Where those workers are taken to be that this pass has placed: what they take is free in neither.
+    placed: HashMap<JobId, Vec<Seat>>,
+    /// Where workers will be for whom others go.
+    kept: HashMap<JobId, Vec<Seat>>,
 }
 
 type Shapes = Vec<(Vector, u32)>;
@@ -329,31 +342,62 @@ impl Passing<'_> {
         !lacks
     }
 
-    /// Whether such workers might be placed when all have gone that give something back, or are leaving already. Those that only
-    /// give some workers are taken as gone: which ones they give is not known.
+    /// Whether such workers might be placed when all have gone that give something back, or are leaving already, beside those
+    /// that this pass has placed and those for whom others go. Those that only give some workers are taken as gone: which ones
+    /// they give is not known.
     pub(crate) fn finds_nodes(&mut self, known: &Known) -> bool {
-        let desk = self.desk;
-        if !desk.nodes.matter() {
-            return true;
+        let nodes = &self.desk.nodes;
+        let lacks = |free: &mut [Vector]| nodes.lack(free, known.pool, known.shapes(known.min()));
+        !nodes.matter() || !self.afterwards(lacks)
+    }
+
+    /// Keeps nodes for a job for which others go.
+    pub(crate) fn keep_nodes(&mut self, job: JobId, known: &Known) {
+        let nodes = &self.desk.nodes;
+        if nodes.matter() {
+            let seats = self.afterwards(|free| {
+                let seats = nodes.put(free, known.pool, known.shapes(known.min()));
+                add(free, &seats);
+                seats
+            });
+            self.places.kept.insert(job, seats);
         }
+    }
+
+    /// Looks at what is free on each node when this pass is done, and all have gone that it told to, or that are leaving already.
+    fn afterwards<T>(&mut self, look: impl FnOnce(&mut [Vector]) -> T) -> T {
+        let desk = self.desk;
         let mut free = self.places.left.take().unwrap_or_else(|| self.left_by_those_who_leave());
-        let given = self.keeps.iter().filter_map(|(job, keeps)| {
-            let entry = desk.entry(*job)?;
-            let held = entry.held().filter(|held| held.leaving.is_none() && held.keeps == held.workers)?;
-            keeps.is_none_or(|keeps| keeps < held.workers).then_some(entry.seats.as_slice())
+        let given = self.keeps.iter().filter_map(|(job, keeps)| match desk.entry(*job)?.held() {
+            Some(held) => {
+                let is_whole = held.leaving.is_none() && held.keeps == held.workers;
+                let gives = is_whole && keeps.is_none_or(|keeps| keeps < held.workers);
+                desk.entry(*job).filter(|_| gives).map(|entry| &entry.seats)
+            }
+            // It has not even begun.
+            None => self.places.placed.get(job).filter(|_| keeps.is_none()),
         });
+        let stays = |job: &JobId| self.keeps.get(job) != Some(&None);
+        let kept = self.places.kept.iter().filter_map(|(job, seats)| stays(job).then_some(seats));
         // A few nodes of many: they are put back afterwards.
         let mut before = Vec::new();
-        for seats in given {
+        let mut note = |free: &[Vector], seats: &[Seat]| {
             before.extend(seats.iter().filter_map(|(node, _)| Some((*node, *free.get(*node as usize)?))));
+        };
+        for seats in given {
+            note(&free, seats);
             add(&mut free, seats);
         }
-        let lacks = desk.nodes.lack(&free, known.pool, known.shapes(known.min()));
+        for seats in kept {
+            note(&free, seats);
+            take(&mut free, seats);
+        }
+        let found = look(&mut free);
         for (node, was) in before.into_iter().rev() {
             free[node as usize] = was;
         }
         self.places.left = Some(free);
-        !lacks
+        found
     }
 
     /// What is free on each node when those have gone that are leaving, or are taken as ended.
@@ -369,15 +413,25 @@ impl Passing<'_> {
                 add(&mut free, &entry.seats);
             }
         }
+        self.places.placed.values().for_each(|seats| take(&mut free, seats));
         free
     }
 
-    /// They are placed.
-    pub(crate) fn place(&mut self, known: &Known, shapes: impl Iterator<Item = (Vector, u32)>) {
+    /// Workers of a job are placed.
+    pub(crate) fn place(&mut self, job: JobId, known: &Known, shapes: impl Iterator<Item = (Vector, u32)>) {
         let desk = self.desk;
         if desk.nodes.matter() {
-            desk.nodes.put(self.free_nodes(), known.pool, shapes);
+            let seats = desk.nodes.put(self.free_nodes(), known.pool, shapes);
+            self.places.left.iter_mut().for_each(|left| take(left, &seats));
+            self.places.placed.entry(job).or_default().extend(seats);
         }
+    }
+
+    /// A job does not begin after all, and nobody goes for it. Who was looked at meanwhile waits for the next pass.
+    pub(crate) fn leave_nodes(&mut self, job: JobId) {
+        self.places.kept.remove(&job);
+        let seats = self.places.placed.remove(&job).unwrap_or_default();
+        self.places.left.iter_mut().for_each(|left| add(left, &seats));
     }
 
     /// What is free on each node, without the jobs that are taken as ended.
