@@ -306,10 +306,10 @@ pub(crate) struct Places {
     lacking: HashSet<(u32, Shapes)>,
     /// By node: what is free when those have gone that are leaving already; `None` until somebody wants to know.
     left: Option<Vec<Vector>>,
-    /// Where those workers are taken to be that this pass has placed: what they take is free in neither.
+    /// Jobs that give something back, and that have left there.
+    gone: HashSet<JobId>,
+    /// Where those workers are taken to be that this pass has placed, or for whom others go: what they take is not left.
     placed: HashMap<JobId, Vec<Seat>>,
-    /// Where workers will be for whom others go.
-    kept: HashMap<JobId, Vec<Seat>>,
 }
 
 type Shapes = Vec<(Vector, u32)>;
@@ -347,57 +347,58 @@ impl Passing<'_> {
     /// they give is not known.
     pub(crate) fn finds_nodes(&mut self, known: &Known) -> bool {
         let nodes = &self.desk.nodes;
-        let lacks = |free: &mut [Vector]| nodes.lack(free, known.pool, known.shapes(known.min()));
+        let lacks = |left: &[Vector]| nodes.lack(left, known.pool, known.shapes(known.min()));
         !nodes.matter() || !self.afterwards(lacks)
     }
 
     /// Keeps nodes for a job for which others go.
     pub(crate) fn keep_nodes(&mut self, job: JobId, known: &Known) {
         let nodes = &self.desk.nodes;
-        if nodes.matter() {
-            let seats = self.afterwards(|free| {
-                let seats = nodes.put(free, known.pool, known.shapes(known.min()));
-                add(free, &seats);
-                seats
-            });
-            self.places.kept.insert(job, seats);
+        if !nodes.matter() {
+            return;
         }
+        let mut left = self.places.left.take().unwrap_or_else(|| self.left_by_those_who_leave());
+        // Nobody takes back any more that they go.
+        let given: Vec<(JobId, &[Seat])> = self.given().collect();
+        given.iter().for_each(|(_, seats)| add(&mut left, seats));
+        let gone: Vec<JobId> = given.into_iter().map(|(giver, _)| giver).collect();
+        let seats = nodes.put(&mut left, known.pool, known.shapes(known.min()));
+        self.places.gone.extend(gone);
+        self.places.placed.insert(job, seats);
+        self.places.left = Some(left);
     }
 
-    /// Looks at what is free on each node when this pass is done, and all have gone that it told to, or that are leaving already.
-    fn afterwards<T>(&mut self, look: impl FnOnce(&mut [Vector]) -> T) -> T {
-        let desk = self.desk;
-        let mut free = self.places.left.take().unwrap_or_else(|| self.left_by_those_who_leave());
-        let given = self.keeps.iter().filter_map(|(job, keeps)| match desk.entry(*job)?.held() {
-            Some(held) => {
-                let is_whole = held.leaving.is_none() && held.keeps == held.workers;
-                let gives = is_whole && keeps.is_none_or(|keeps| keeps < held.workers);
-                desk.entry(*job).filter(|_| gives).map(|entry| &entry.seats)
-            }
-            // It has not even begun.
-            None => self.places.placed.get(job).filter(|_| keeps.is_none()),
-        });
-        let stays = |job: &JobId| self.keeps.get(job) != Some(&None);
-        let kept = self.places.kept.iter().filter_map(|(job, seats)| stays(job).then_some(seats));
+    /// Looks at what is left on each node when all have gone that are told to.
+    fn afterwards<T>(&mut self, look: impl FnOnce(&[Vector]) -> T) -> T {
+        let mut left = self.places.left.take().unwrap_or_else(|| self.left_by_those_who_leave());
         // A few nodes of many: they are put back afterwards.
         let mut before = Vec::new();
-        let mut note = |free: &[Vector], seats: &[Seat]| {
-            before.extend(seats.iter().filter_map(|(node, _)| Some((*node, *free.get(*node as usize)?))));
-        };
-        for seats in given {
-            note(&free, seats);
-            add(&mut free, seats);
+        for (_, seats) in self.given() {
+            before.extend(seats.iter().filter_map(|(node, _)| Some((*node, *left.get(*node as usize)?))));
+            add(&mut left, seats);
         }
-        for seats in kept {
-            note(&free, seats);
-            take(&mut free, seats);
-        }
-        let found = look(&mut free);
+        let found = look(&left);
         for (node, was) in before.into_iter().rev() {
-            free[node as usize] = was;
+            left[node as usize] = was;
         }
-        self.places.left = Some(free);
+        self.places.left = Some(left);
         found
+    }
+
+    /// Where those are that give something back, and have not left yet.
+    fn given(&self) -> impl Iterator<Item = (JobId, &[Seat])> {
+        let stays = self.keeps.iter().filter(|(job, _)| !self.places.gone.contains(job));
+        stays.filter_map(|(job, keeps)| {
+            let entry = self.desk.entry(*job)?;
+            let Some(held) = entry.held() else {
+                // It has not even begun.
+                let placed = self.places.placed.get(job).filter(|_| keeps.is_none())?;
+                return Some((*job, placed.as_slice()));
+            };
+            let is_whole = held.leaving.is_none() && held.keeps == held.workers;
+            let gives = is_whole && keeps.is_none_or(|keeps| keeps < held.workers);
+            gives.then_some((*job, entry.seats.as_slice()))
+        })
     }
 
     /// What is free on each node when those have gone that are leaving, or are taken as ended.
@@ -429,7 +430,6 @@ impl Passing<'_> {
 
     /// A job does not begin after all, and nobody goes for it. Who was looked at meanwhile waits for the next pass.
     pub(crate) fn leave_nodes(&mut self, job: JobId) {
-        self.places.kept.remove(&job);
         let seats = self.places.placed.remove(&job).unwrap_or_default();
         self.places.left.iter_mut().for_each(|left| add(left, &seats));
     }
