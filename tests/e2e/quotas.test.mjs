@@ -226,6 +226,19 @@ test("a member asks what a move between two own projects would do: who gives bac
   }
   const { body } = await api("GET", "/projects/default/quota");
   assert.equal(body.quotas.local.guarantee.cpu, "7");
+  // The page of the task that waits says how much of what, and who holds it.
+  for (const [lang, theme, size] of [["en", "dark", "wide"], ["zh", "light", "narrow"]]) {
+    const page = await site.open({ as: "emil", lang, theme, size });
+    await page.goto(`/runs/${runs[2]}/tasks/work`);
+    await settled(page);
+    const [asked, free] = await page.locator(".why-amounts tbody tr").first().locator("td").allInnerTexts();
+    assert.deepEqual([asked.match(/\S+$/)[0], free.match(/\S+$/)[0]], ["2", "0.5"]);
+    assert.match(await page.locator(".why-holders li").first().innerText(), /^work.*default · ada/s);
+    assert.deepEqual(await look(page, lang), []);
+    if (process.env.PICTURES) await page.screenshot({ path: `${process.env.PICTURES}/why-${theme}-${size}.png`, fullPage: true });
+    flawless(page);
+    await page.context().close();
+  }
   for (const run of runs) {
     await api("POST", `/runs/${run}/cancel`);
     await ended(api, run);

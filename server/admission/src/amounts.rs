@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use cubeloom_domain::quota::room::counts_as;
 use cubeloom_domain::quota::{Amounts, Resource};
 
 /// How many resources a cluster's desk counts. Of types of cards beyond the last one, only the number of all cards is kept.
@@ -122,6 +123,20 @@ impl Kinds {
         vector
     }
 
+    /// What is asked for of a pool with these cards, counted.
+    pub(crate) fn asked(&self, ask: &Ask, room: &Ask) -> Vector {
+        if ask.cards.is_empty() || self.types().next().is_none() {
+            return self.vector(ask);
+        }
+        let mut cards = Vec::new();
+        for (name, count) in &ask.cards {
+            let there = room.cards.iter().filter(|(_, count)| *count > 0);
+            let products = there.map(|(name, _)| name.as_deref().unwrap_or_default());
+            cards.push((counts_as(name.as_deref(), products).map(Into::into), *count));
+        }
+        self.vector(&Ask { cards, ..ask.clone() })
+    }
+
     /// What a pool has. Runs have no bound there, nor have workers unless one is said.
     pub(crate) fn capacity(&self, room: &Ask) -> Vector {
         let mut vector = self.vector(room);
@@ -179,6 +194,23 @@ mod tests {
         let cards = vec![(Some("NVIDIA-H100-80GB".into()), 4), (Some("A100".into()), 2), (None, 1)];
         let vector = kinds.vector(&Ask { cards, ..Ask::default() });
         assert_eq!((vector[2], vector[5], vector[6]), (7, 4, 2));
+    }
+
+    #[test]
+    fn a_card_that_can_only_be_of_one_product_counts_as_that_also_without_a_type() {
+        let mut kinds = Kinds::default();
+        assert!(kinds.add_type("H100"));
+        let ask = |kind: Option<&str>| Ask { cards: vec![(kind.map(Into::into), 2)], ..Ask::default() };
+        let room = |names: &[&str]| Ask {
+            cards: names.iter().map(|name| (Some((*name).into()), 4)).collect(),
+            ..Ask::default()
+        };
+        let counted = |kind: Option<&str>, names: &[&str]| kinds.asked(&ask(kind), &room(names))[5];
+        assert_eq!((counted(None, &["NVIDIA-H100-80GB"]), counted(None, &["A100"])), (2, 0));
+        assert_eq!(counted(Some("80gb"), &["NVIDIA-H100-80GB", "NVIDIA-A100-40GB"]), 2);
+        // Which it will be is not known, or what is there is called.
+        assert_eq!((counted(None, &["H100", "A100"]), counted(None, &["H100", ""])), (0, 0));
+        assert_eq!((counted(Some("H100"), &["H100", ""]), counted(Some("H100"), &[])), (2, 2));
     }
 
     #[test]

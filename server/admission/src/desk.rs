@@ -186,6 +186,11 @@ impl Desk {
         self.seat_all();
     }
 
+    /// What is asked for of a pool, counted.
+    pub(crate) fn asked(&self, ask: &Ask, pool: u32) -> Vector {
+        self.kinds.asked(ask, &self.pools[pool as usize].room)
+    }
+
     /// Counts a job and looks up its names.
     fn know(&mut self, spec: Spec) -> Arc<Known> {
         let leaf = self.tree.project(&spec.project);
@@ -196,11 +201,12 @@ impl Desk {
         let mut named: Vec<u32> = spec.named.iter().filter_map(find).map(|at| at as u32).collect();
         named.sort_unstable();
         named.dedup();
-        let fixed = self.kinds.vector(&spec.fixed);
-        let each = spec.elastic.as_ref().map_or(NOTHING, |elastic| self.kinds.vector(&elastic.each));
+        let asked = |ask: &Ask| self.asked(ask, pool);
+        let fixed = asked(&spec.fixed);
+        let each = spec.elastic.as_ref().map_or(NOTHING, |elastic| asked(&elastic.each));
+        let gang = spec.gang.iter().map(|(each, count)| (asked(each), *count)).collect();
         self.ledger.reach(&self.tree);
         self.past.reach(&self.tree);
-        let gang = spec.gang.iter().map(|(each, count)| (self.kinds.vector(each), *count)).collect();
         Arc::new(Known { leaf, pool, person, named, fixed, gang, each, spec })
     }
 

@@ -180,7 +180,7 @@ impl Desk {
     pub fn may_have(&self, job: JobId, each: &Ask, most: u32) -> u32 {
         let Some(entry) = self.entry(job) else { return 0 };
         let known = &entry.known;
-        let each = self.kinds.vector(each);
+        let each = self.asked(each, known.pool);
         let least = known.least();
         let fits = |workers: u32| {
             let more = times(&each, workers);

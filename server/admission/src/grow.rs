@@ -189,7 +189,7 @@ impl Passing<'_> {
         let has_nodes = self.has_nodes_for(known, one());
         let is_free = desk.take_worker(&mut self.present, known).is_ok();
         if is_free && has_nodes {
-            self.place(known, one());
+            self.place(job, known, one());
             self.growing.get_or_insert_default().insert(job);
             return OneMore::Given;
         }

@@ -123,6 +123,15 @@ pub(crate) fn add(free: &mut [Vector], seats: &[Seat]) {
     }
 }
 
+/// What a job takes is free no more.
+fn take(free: &mut [Vector], seats: &[Seat]) {
+    for (node, taken) in seats {
+        if let Some(free) = free.get_mut(*node as usize) {
+            *free = minus(free, taken);
+        }
+    }
+}
+
 /// How many workers fit.
 fn fit(shape: &Vector, room: &Vector) -> u64 {
     (0..KINDS).filter(|kind| shape[*kind] > 0).map(|kind| room[kind] / shape[kind]).min().unwrap_or(u64::MAX)
@@ -297,6 +306,10 @@ pub(crate) struct Places {
     lacking: HashSet<(u32, Shapes)>,
     /// By node: what is free when those have gone that are leaving already; `None` until somebody wants to know.
     left: Option<Vec<Vector>>,
+    /// Jobs that give something back, and that have left there.
+    gone: HashSet<JobId>,
+    /// Where those workers are taken to be that this pass has placed, or for whom others go: what they take is not left.
+    placed: HashMap<JobId, Vec<Seat>>,
 }
 
 type Shapes = Vec<(Vector, u32)>;
@@ -329,31 +342,63 @@ impl Passing<'_> {
         !lacks
     }
 
-    /// Whether such workers might be placed when all have gone that give something back, or are leaving already. Those that only
-    /// give some workers are taken as gone: which ones they give is not known.
+    /// Whether such workers might be placed when all have gone that give something back, or are leaving already, beside those
+    /// that this pass has placed and those for whom others go. Those that only give some workers are taken as gone: which ones
+    /// they give is not known.
     pub(crate) fn finds_nodes(&mut self, known: &Known) -> bool {
-        let desk = self.desk;
-        if !desk.nodes.matter() {
-            return true;
+        let nodes = &self.desk.nodes;
+        let lacks = |left: &[Vector]| nodes.lack(left, known.pool, known.shapes(known.min()));
+        !nodes.matter() || !self.afterwards(lacks)
+    }
+
+    /// Keeps nodes for a job for which others go.
+    pub(crate) fn keep_nodes(&mut self, job: JobId, known: &Known) {
+        let nodes = &self.desk.nodes;
+        if !nodes.matter() {
+            return;
         }
-        let mut free = self.places.left.take().unwrap_or_else(|| self.left_by_those_who_leave());
-        let given = self.keeps.iter().filter_map(|(job, keeps)| {
-            let entry = desk.entry(*job)?;
-            let held = entry.held().filter(|held| held.leaving.is_none() && held.keeps == held.workers)?;
-            keeps.is_none_or(|keeps| keeps < held.workers).then_some(entry.seats.as_slice())
-        });
+        let mut left = self.places.left.take().unwrap_or_else(|| self.left_by_those_who_leave());
+        // Nobody takes back any more that they go.
+        let given: Vec<(JobId, &[Seat])> = self.given().collect();
+        given.iter().for_each(|(_, seats)| add(&mut left, seats));
+        let gone: Vec<JobId> = given.into_iter().map(|(giver, _)| giver).collect();
+        let seats = nodes.put(&mut left, known.pool, known.shapes(known.min()));
+        self.places.gone.extend(gone);
+        self.places.placed.insert(job, seats);
+        self.places.left = Some(left);
+    }
+
+    /// Looks at what is left on each node when all have gone that are told to.
+    fn afterwards<T>(&mut self, look: impl FnOnce(&[Vector]) -> T) -> T {
+        let mut left = self.places.left.take().unwrap_or_else(|| self.left_by_those_who_leave());
         // A few nodes of many: they are put back afterwards.
         let mut before = Vec::new();
-        for seats in given {
-            before.extend(seats.iter().filter_map(|(node, _)| Some((*node, *free.get(*node as usize)?))));
-            add(&mut free, seats);
+        for (_, seats) in self.given() {
+            before.extend(seats.iter().filter_map(|(node, _)| Some((*node, *left.get(*node as usize)?))));
+            add(&mut left, seats);
         }
-        let lacks = desk.nodes.lack(&free, known.pool, known.shapes(known.min()));
+        let found = look(&left);
         for (node, was) in before.into_iter().rev() {
-            free[node as usize] = was;
+            left[node as usize] = was;
         }
-        self.places.left = Some(free);
-        !lacks
+        self.places.left = Some(left);
+        found
+    }
+
+    /// Where those are that give something back, and have not left yet.
+    fn given(&self) -> impl Iterator<Item = (JobId, &[Seat])> {
+        let stays = self.keeps.iter().filter(|(job, _)| !self.places.gone.contains(job));
+        stays.filter_map(|(job, keeps)| {
+            let entry = self.desk.entry(*job)?;
+            let Some(held) = entry.held() else {
+                // It has not even begun.
+                let placed = self.places.placed.get(job).filter(|_| keeps.is_none())?;
+                return Some((*job, placed.as_slice()));
+            };
+            let is_whole = held.leaving.is_none() && held.keeps == held.workers;
+            let gives = is_whole && keeps.is_none_or(|keeps| keeps < held.workers);
+            gives.then_some((*job, entry.seats.as_slice()))
+        })
     }
 
     /// What is free on each node when those have gone that are leaving, or are taken as ended.
@@ -369,15 +414,24 @@ impl Passing<'_> {
                 add(&mut free, &entry.seats);
             }
         }
+        self.places.placed.values().for_each(|seats| take(&mut free, seats));
         free
     }
 
-    /// They are placed.
-    pub(crate) fn place(&mut self, known: &Known, shapes: impl Iterator<Item = (Vector, u32)>) {
+    /// Workers of a job are placed.
+    pub(crate) fn place(&mut self, job: JobId, known: &Known, shapes: impl Iterator<Item = (Vector, u32)>) {
         let desk = self.desk;
         if desk.nodes.matter() {
-            desk.nodes.put(self.free_nodes(), known.pool, shapes);
+            let seats = desk.nodes.put(self.free_nodes(), known.pool, shapes);
+            self.places.left.iter_mut().for_each(|left| take(left, &seats));
+            self.places.placed.entry(job).or_default().extend(seats);
         }
+    }
+
+    /// A job does not begin after all, and nobody goes for it. Who was looked at meanwhile waits for the next pass.
+    pub(crate) fn leave_nodes(&mut self, job: JobId) {
+        let seats = self.places.placed.remove(&job).unwrap_or_default();
+        self.places.left.iter_mut().for_each(|left| add(left, &seats));
     }
 
     /// What is free on each node, without the jobs that are taken as ended.

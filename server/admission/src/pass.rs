@@ -307,10 +307,11 @@ impl<'d> Passing<'d> {
         let has_nodes = is_free || self.has_nodes_for(known, known.shapes(known.min()));
         if !has_nodes || !self.takes_now(known) {
             self.claim(job, known);
+            self.keep_nodes(job, known);
             self.out.waits.push((job, Block::new(WaitRule::Leaving, known.pool)));
             return Ok(());
         }
-        self.place(known, known.shapes(known.min()));
+        self.place(job, known, known.shapes(known.min()));
         for head in &mut self.heads {
             if self.desk.is_in(known, head.scope) {
                 head.passed(known, self.now);
@@ -402,7 +403,8 @@ impl<'d> Passing<'d> {
     pub(crate) fn is_within(&self, known: &Known, amount: &Vector, node: u32, kind: usize) -> bool {
         let guarantee = &self.desk.tree.quota(node, known.pool).guarantee;
         let is_typed = kind == GPUS && typed(|kind| amount[kind].min(guarantee[kind])) >= amount[GPUS];
-        let mut types = TYPES.filter(|kind| amount[*kind] > 0);
+        // A card may be of several: of those that are more exact than what is guaranteed nothing is said.
+        let mut types = TYPES.filter(|kind| amount[*kind] > 0 && guarantee[*kind] > 0);
         self.keeps_within(known, amount[kind], node, kind)
             || is_typed && types.all(|kind| self.keeps_within(known, amount[kind], node, kind))
     }

@@ -371,6 +371,7 @@ impl Passing<'_> {
         } else {
             return false;
         }
+        self.leave_nodes(job);
         let block = Block { behind: Some(by), ..Block::new(WaitRule::Behind, known.pool) };
         self.out.waits.push((job, block));
         true

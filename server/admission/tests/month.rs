@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use cubeloom_admission::simulate::{Scenario, simulate};
 
-/// The month that `cubeloom bench month` measures, and that the documentation tells of: seconds in a release build, a minute in
-/// another.
+/// The month that `cubeloom bench month` measures, and that the documentation tells of: two seconds in a release
+/// build, half a minute in another.
 #[test]
 #[ignore = "ten thousand jobs"]
 fn a_month_of_ten_thousand_jobs_holds_every_invariant() {

@@ -5,10 +5,12 @@
 mod common;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
-use common::{Case, elastic, job};
+use common::{Case, elastic, job, project};
 use cubeloom_admission::{Ask, NodeRoom, Prospect, Spec, Tried, Whose, sentence};
+use cubeloom_domain::quota::{Amounts, Quota, Resource};
 use cubeloom_domain::waiting::WaitRule;
 
 use common::at;
@@ -252,4 +254,54 @@ fn nobody_gives_way_to_a_job_that_finds_no_node_afterwards() {
     case.desk.set_nodes(nodes(&[(0, &[("grows", 7)]), (0, &[("there", 1), ("grows", 7)])]), at(0));
     case.pass(2);
     assert!(!case.victims().is_empty());
+}
+
+/// What each of three nodes, and of more, holds; all of it is guaranteed to `project`, and lent to others.
+fn lent(taken: &[(&str, u64)]) -> Case {
+    let mut case = Case::new(0, Vec::new());
+    let all = Ask { pods: 0, ..cpus(8 * taken.len() as u64) };
+    case.desk.set_room(all, BTreeMap::new());
+    let guarantee = Amounts::from_iter([(Resource::Cpu, 8000 * taken.len() as u64)]);
+    let quota = Quota { guarantee, ..Quota::default() };
+    case.desk.set_queues(&Arc::new(vec![project("project", None, quota)]));
+
+    for (key, count) in taken.iter().filter(|(_, count)| *count > 0) {
+        let project = if *count == 8 { "guests" } else { "project" };
+        case.wait(Spec { project: project.into(), ..gang(key, 1, *count) });
+        assert_eq!(case.pass(0), [*key]);
+    }
+    let ours: Vec<Vec<(&str, u64)>> =
+        taken.iter().map(|one| if one.1 > 0 { vec![*one] } else { Vec::new() }).collect();
+    let told: Vec<(u64, &[(&str, u64)])> = ours.iter().map(|ours| (0, ours.as_slice())).collect();
+    case.desk.set_nodes(nodes(&told), at(0));
+
+    case
+}
+
+#[test]
+fn nobody_gives_way_for_nodes_that_the_same_pass_gives_to_another() {
+    let mut case = lent(&[("", 0), ("x", 8), ("h", 4)]);
+    case.wait(gang("first", 1, 4));
+    // With `x` gone, sixteen are free: four, eight and four.
+    case.wait(gang("pair", 2, 8));
+    assert_eq!(case.pass(1), ["first"]);
+    assert!(case.victims().is_empty(), "{:?}", case.victims());
+    // When the first has ended before it was on any node, two nodes are free.
+    case.end("first", 2);
+    case.pass(2);
+    assert_eq!(case.victims(), ["x"]);
+}
+
+#[test]
+fn nobody_gives_way_for_nodes_that_others_leave_to_another() {
+    let mut case = lent(&[("x", 8), ("y", 8), ("z", 8), ("h", 4), ("i", 4)]);
+    case.wait(gang("pair", 2, 8));
+    // Eight are free beside what the first pair gets, on two nodes.
+    case.wait(gang("next", 2, 8));
+    assert!(case.pass(1).is_empty());
+    assert_eq!(case.victims().len(), 2, "{:?}", case.victims());
+    // One of those nodes is enough with the last one.
+    case.end("h", 2);
+    case.pass(2);
+    assert_eq!(case.victims().len(), 1, "{:?}", case.victims());
 }

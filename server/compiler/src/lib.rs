@@ -30,7 +30,7 @@ pub use files::missing_files;
 pub use job::{condition, expand, input, job, known_call, question};
 pub use outputs::outputs_of;
 pub use parse::{Document, parse_pipeline, parse_template, plain};
-pub use plan::{PlanInputs, Planned, check_pipeline, newest_template, plan, validate};
+pub use plan::{PlanInputs, Planned, check_pipeline, check_placed, newest_template, plan, validate};
 pub use template::check_template;
 pub use validate::is_reserved;
 

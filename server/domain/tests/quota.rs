@@ -340,3 +340,22 @@ fn the_least_of_what_is_said_above_bounds_a_priority() {
     assert_eq!((most("b", "prod"), most("b", "prod/fast"), most("b", "far")), (None, Some(3), None));
     assert_eq!(most("unknown", "prod"), None);
 }
+
+#[test]
+fn cards_count_as_what_they_can_only_be_also_without_a_type() {
+    let h100 = |job: &Job| job.amount(&Resource::GpusOf("h100".into()));
+    let untyped = job(1, "a", 3);
+    assert_eq!(h100(&untyped), 0);
+    let told = untyped.clone().told(&rooms());
+    assert_eq!((h100(&told), told.amount(&Resource::Gpus)), (3, 3));
+    // Of what asked for a part by its type, the rest.
+    let mut both = untyped.clone();
+    both.amounts.0.insert(Resource::GpusOf("H100".into()), 2);
+    assert_eq!(h100(&both.told(&rooms())), 3);
+    // Where there are others, too, nobody knows which it has; nor where nothing is known.
+    let cards =
+        ["NVIDIA H100", "NVIDIA A100"].map(|name| GpuFacts { name: name.into(), ..GpuFacts::default() });
+    let node = NodeFacts { gpus: cards.into(), ..NodeFacts::default() };
+    assert_eq!(untyped.clone().told(&[(pool(), Room::of([&node]))].into()), untyped);
+    assert_eq!(untyped.clone().told(&Rooms::new()), untyped);
+}

@@ -42,8 +42,8 @@ const RUNS_A_LOOK: usize = 1000;
 const LATER: Duration = Duration::from_millis(50);
 /// How long to wait before a commit that failed is tried again.
 const COMMIT_AGAIN: Duration = Duration::from_millis(200);
-/// For how long after its start what an earlier server of the same name had sent to the database may still be done there.
-const LAST_WORDS: Duration = Duration::from_secs(60);
+/// For how many leases after its start what an earlier server of the same name had sent to the database may still be done there.
+const LAST_WORDS: u32 = 2;
 /// Of how many failed commits in a row one is logged: one in ten seconds.
 const FAILURES_A_LINE: u32 = 50;
 
@@ -87,6 +87,8 @@ pub struct Engine {
     lease: Lease,
     renew_at: Timestamp,
     began: Instant,
+    /// Whether runs may be leased in this server's name that it has not taken up: a look was cut off in the middle.
+    has_strays: bool,
     /// The wishes of this pass: not fulfilled for a run that turns out to be another server's.
     wished: Vec<(RunId, i64)>,
     /// Until when changes that are not urgent wait for others.
@@ -176,9 +178,11 @@ impl Engine {
         if now >= self.renew_at {
             self.renew(now).await?;
         }
-        if self.began.elapsed() < LAST_WORDS {
+        if self.has_strays || self.began.elapsed() < self.config.lease * LAST_WORDS {
             self.release_strays(self.store.led_by(&owner).await?).await?;
         }
+        // Until all are taken up: what is read before that may fail.
+        self.has_strays = true;
         let mut acquired = self.store.acquire(&owner, now, self.config.lease, RUNS_A_LOOK).await?;
         // Read after the runs were acquired: what was set before a run was asked for holds for it.
         self.core.set_queues(self.store.queues().await?);
@@ -193,6 +197,7 @@ impl Engine {
         self.core.set_norms(self.store.preflight_norms().await?);
         // The oldest first, also in the queue.
         acquired.sort();
+        self.has_strays = false;
         for run in &acquired {
             self.take_run(run, now).await;
         }
@@ -261,7 +266,10 @@ impl Engine {
             Ok(Some(loaded)) => self.core.load(loaded, now),
             Ok(None) => {}
             Err(error @ StoreError::Unreadable { .. }) => self.give_up(run, &error, now).await,
-            Err(error) => tracing::error!(%run, %error, "a run cannot be loaded"),
+            Err(error) => {
+                tracing::error!(%run, %error, "a run cannot be loaded");
+                self.has_strays = true;
+            }
         }
     }
 

@@ -17,6 +17,7 @@ use cubeloom_domain::job::{Job, JobRole};
 use cubeloom_domain::lowered::Bindings;
 use cubeloom_domain::outcome::{Failure, FailureKind, Outcome, WorkerName};
 use cubeloom_domain::pace::Pace;
+use cubeloom_domain::quota::QueueRecord;
 use cubeloom_domain::usage::{RoleUsage, UsageSeries, UsageSummary, WorkerUsage};
 use cubeloom_domain::{AttemptKey, Bytes, Clock, Cpu, JsonMap, Timestamp};
 
@@ -75,6 +76,8 @@ struct Inner {
     keep_history: bool,
     ignores_cancels: bool,
     cancels: usize,
+    /// The trees of queues that it was told of.
+    shared: Vec<Arc<Vec<QueueRecord>>>,
     /// The nodes that are set aside, with the reasons.
     aside: BTreeMap<String, String>,
 }
@@ -278,6 +281,11 @@ impl FakeExecutor {
         self.lock().cancels
     }
 
+    /// The trees of queues that it was told of, in their order.
+    pub fn shared(&self) -> Vec<Arc<Vec<QueueRecord>>> {
+        self.lock().shared.clone()
+    }
+
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -398,6 +406,10 @@ impl Executor for FakeExecutor {
         let inner = self.lock();
         facts.nodes.retain(|node| !inner.aside.contains_key(&node.name));
         facts
+    }
+
+    fn share(&self, queues: &Arc<Vec<QueueRecord>>) {
+        self.lock().shared.push(Arc::clone(queues));
     }
 
     fn set_aside(&self, nodes: BTreeMap<String, String>) {

@@ -1,9 +1,10 @@
 //! Usage, prices, budgets and statements: what is counted, who sees it, what is refused.
 
+use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::runs::help::{document, start, task, until};
-use super::support::{Client, Server, Who};
+use super::support::{Client, Server, Who, client::send};
 use crate::support::wait_for;
 
 /// A run of one task in the project `default`, to its end.
@@ -200,6 +201,20 @@ fn a_spent_budget_stops_new_runs_and_says_so() {
     assert!(detail.contains(&format!("the budget of project default for {month} is spent")), "{detail}");
     editor.post(&format!("/runs/{run}/again"), &json!({})).expect(409);
     editor.post(&format!("/runs/{run}/rerun"), &json!({"from": ["say"]})).expect(409);
+    // Nor by a schedule, whose dates say so, or by a hook.
+    let text = document("often", &format!("schedule: {{every: 1s}}\ntasks:\n{}", task("say", "true", "")));
+    editor.post("/projects/default/pipelines", &json!({"document": text})).expect(201);
+    let often = "/projects/default/pipelines/often";
+    wait_for("a date to be refused", || {
+        let dates = editor.get(&format!("{often}/schedule/history")).expect(200).json();
+        let newest = &dates["items"][0];
+        newest["state"] == "failed"
+            && newest["detail"].as_str().is_some_and(|detail| detail.contains("is spent"))
+    });
+    editor.post(&format!("{often}/schedule/pause"), &json!({})).expect(200);
+    let hook = editor.post(&format!("{often}/hooks"), &json!({"name": "other"})).expect(201).json();
+    let url = hook["url"].as_str().unwrap().split("/api/v1").nth(1).unwrap();
+    send(server.as_(Who::Anonymous).request(Method::POST, url).body("")).expect(409).problem("conflict");
     // With more to spend, or without a stop, it goes on.
     admin.put(&path, "\"3\"", &json!({"amount": "0.01", "stop": false})).expect(200);
     assert_eq!(editor.get("/projects/default/budget").expect(200).json()["level"], "spent");

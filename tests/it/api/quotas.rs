@@ -30,6 +30,13 @@ fn share(quotas: &Value, queue: &str, resource: &str) -> Value {
     of(&queue["shares"]["local"], &|one| one["resource"] == resource)
 }
 
+/// Adds a cluster, which does not answer, with a node group.
+fn far(server: &Server) {
+    let far = json!({"name": "far", "access": "kubeconfig", "kubeconfig": super::storage::clusters::AWAY,
+        "node_groups": {"cards": {"selector": {"pool": "cards"}}}});
+    server.as_(Who::Administrator).post("/clusters", &far).expect(201);
+}
+
 fn holding(server: &Server) -> (Client, String) {
     let editor = server.as_(Who::Editor);
     let run = start(&editor, &document("holds", &format!("tasks:\n{}", task("hold", "sleep 60", ""))));
@@ -167,6 +174,34 @@ fn nobody_names_a_priority_above_the_projects() {
 }
 
 #[test]
+fn a_priority_is_held_to_that_of_the_node_group_that_the_project_is_bound_to() {
+    let server = Server::start();
+    let ada = server.as_(Who::Administrator);
+    far(&server);
+    ada.put("/projects/default/places", "*", &json!({"allowed": ["far/cards"]})).expect(200);
+    let capped = json!({"quotas": {"far": {"max_priority": 9}, "far/cards": {"max_priority": 2}}});
+    ada.put("/projects/default/quota", "*", &capped).expect(200);
+    let editor = server.as_(Who::Editor);
+    let text = |priority: i32| {
+        let task = task("a", "true", &format!("    priority: {priority}\n"));
+        json!({"document": document("urgent", &format!("tasks:\n{task}"))})
+    };
+    let check = |priority: i32| {
+        editor.post("/projects/default/validate", &text(priority)).expect(200).json()["problems"].clone()
+    };
+    let told = check(3);
+    assert_eq!(
+        (&told[0]["path"], told.as_array().unwrap().len()),
+        (&json!("/tasks/0/priority"), 1),
+        "{told}"
+    );
+    assert!(told[0]["message"].as_str().unwrap().contains("2 at most"), "{told}");
+    assert_eq!(check(2), json!([]));
+    let refused = editor.post("/projects/default/runs", &text(3)).expect(422);
+    assert_eq!(mistake(&refused), ("/tasks/0/priority".to_owned(), "invalid_value".to_owned()));
+}
+
+#[test]
 fn a_limit_below_what_is_held_is_only_taken_from_who_knows() {
     let server = Server::start();
     let ada = server.as_(Who::Administrator);
@@ -229,9 +264,7 @@ fn the_history_says_who_changed_what() {
 fn a_pipeline_goes_where_its_project_may() {
     let server = Server::start();
     let ada = server.as_(Who::Administrator);
-    let far = json!({"name": "far", "access": "kubeconfig", "kubeconfig": super::storage::clusters::AWAY,
-        "node_groups": {"cards": {"selector": {"pool": "cards"}}}});
-    ada.post("/clusters", &far).expect(201);
+    far(&server);
     let bind = |places: &Value| ada.put("/projects/default/places", "*", places);
     let editor = server.as_(Who::Editor);
     let said = |more: &str| document("goes", &format!("{more}tasks:\n{}", task("say", "true", "")));

@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use cubeloom_domain::clock::Clock;
+use cubeloom_testkit::clock::SystemClock;
 use cubeloom_web::time::Time;
 use serde_json::{Value, json};
 
@@ -182,6 +184,29 @@ fn what_was_missed_is_made_up_for_as_the_schedule_says() {
     dates.reverse();
     let gaps: Vec<i64> = dates.windows(2).map(|pair| pair[1].0.0 - pair[0].0.0).collect();
     assert!(gaps.iter().all(|gap| *gap == 1_000_000), "{gaps:?}");
+}
+
+#[test]
+fn missed_firings_are_left_out_or_the_last_one_is_made_up_for() {
+    let server = Server::start();
+    let editor = server.as_(Who::Editor);
+    // Half an hour ago and in half an hour: none is due meanwhile.
+    let minute = (SystemClock.now().0 / 60_000_000 + 30) % 60;
+    for catch_up in ["none", "latest"] {
+        create(&editor, catch_up, &format!("cron: '{minute} * * * *', catch_up: {catch_up}"));
+        // Who stores a pipeline does not wait until its schedule was looked at; who asks for it does.
+        editor.get(&format!("{PIPELINES}/{catch_up}/schedule")).expect(200);
+    }
+    server.stop();
+    let hours = 3 * 3_600_000_000_i64;
+    server.sql(&format!("UPDATE schedules SET handled_at = handled_at - {hours}, next_at = 1"));
+    assert_eq!(server.sql("SELECT count(*) FROM schedules WHERE next_at = 1"), [[json!(2)]]);
+    server.run();
+    let editor = server.as_(Who::Editor);
+    let latest = until(&editor, &history("latest"), |found| count(found, "started") == 1);
+    assert_eq!((count(&latest, "missed"), &items(&latest)[0]["state"]), (2, &json!("started")), "{latest}");
+    let none = until(&editor, &history("none"), |found| count(found, "missed") == 3);
+    assert_eq!(items(&none).len(), 3, "{none}");
 }
 
 #[test]

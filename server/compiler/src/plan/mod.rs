@@ -100,10 +100,23 @@ pub fn check_pipeline(
     templates: &TemplateSet,
     facts: &Facts,
 ) -> (Option<Document>, Vec<Problem>) {
+    check_placed(text, templates, facts, |_| {})
+}
+
+/// The same of a document that goes somewhere which it need not name itself: `place` says where. The document comes as it
+/// was written.
+pub fn check_placed(
+    text: &str,
+    templates: &TemplateSet,
+    facts: &Facts,
+    place: impl FnOnce(&mut Pipeline),
+) -> (Option<Document>, Vec<Problem>) {
     let (document, mut problems) = read_pipeline(text);
     let Some(document) = document else { return (None, problems) };
     let known: Vec<String> = problems.iter().map(|problem| problem.path.clone()).collect();
-    let more = without_parameters(&document.pipeline, templates, facts);
+    let mut placed = document.pipeline.clone();
+    place(&mut placed);
+    let more = without_parameters(&placed, templates, facts);
     problems.extend(more.into_iter().filter(|problem| !is_told(problem, &known)));
     document.locate(&mut problems);
     problems.sort_by_key(|problem| (problem.line, problem.column));

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::room::Rooms;
 use super::tree::Tree;
 use super::{Amounts, Pool, Queue, Resource};
 use crate::clock::Timestamp;
@@ -45,6 +46,33 @@ pub fn amounts(amount: Amount, cards: &BTreeMap<String, u32>, workers: u32) -> A
 }
 
 impl Job {
+    /// Counts its cards as what they can only be where it is, also those that it asked for without a type.
+    #[must_use]
+    pub fn told(self, rooms: &Rooms) -> Self {
+        let Some(room) = rooms.get(&self.pool) else { return self };
+        let mut amounts = Amounts::default();
+        let mut untyped = self.amounts.get(&Resource::Gpus).unwrap_or(0);
+        let mut count = |asked: Option<&str>, amount: u64| {
+            let sum = room.counts_as(asked).map(|kind| amounts.0.entry(Resource::GpusOf(kind.to_owned())));
+            if let Some(sum) = sum {
+                let sum = sum.or_default();
+                *sum = sum.saturating_add(amount);
+            }
+        };
+        for (resource, amount) in &self.amounts.0 {
+            if let Resource::GpusOf(kind) = resource {
+                untyped = untyped.saturating_sub(*amount);
+                count(Some(kind), *amount);
+            }
+        }
+        if untyped > 0 {
+            count(None, untyped);
+        }
+        let plain = self.amounts.0.into_iter().filter(|(one, _)| !matches!(one, Resource::GpusOf(_)));
+        amounts.0.extend(plain);
+        Self { amounts, ..self }
+    }
+
     /// How much of a resource it holds. Cards of a type are those whose type has the resource's in it: of `gpus/H100` a
     /// job that asked for `H100-SXM` holds some.
     #[must_use]

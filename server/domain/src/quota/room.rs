@@ -14,8 +14,8 @@ pub struct Room {
     nodes: usize,
     cpu: u64,
     memory: u64,
-    /// The products' names, in lower case.
-    cards: Vec<String>,
+    /// How many cards there are of each product.
+    cards: BTreeMap<String, u64>,
 }
 
 impl Room {
@@ -26,9 +26,17 @@ impl Room {
             room.nodes += 1;
             room.cpu = room.cpu.saturating_add(node.cpu.0);
             room.memory = room.memory.saturating_add(node.memory.0);
-            room.cards.extend(node.gpus.iter().map(|card| card.name.to_lowercase()));
+            for card in &node.gpus {
+                *room.cards.entry(card.name.clone()).or_default() += 1;
+            }
         }
         room
+    }
+
+    /// What cards count as here that are asked for by a type, or by none: see [`counts_as`].
+    #[must_use]
+    pub fn counts_as<'n>(&'n self, asked: Option<&'n str>) -> Option<&'n str> {
+        counts_as(asked, self.cards.keys().map(String::as_str))
     }
 
     /// How much of a resource there is; none where that is not known, or without a bound.
@@ -40,13 +48,29 @@ impl Room {
         match resource {
             Resource::Cpu => Some(self.cpu),
             Resource::Memory => Some(self.memory),
-            Resource::Gpus => u64::try_from(self.cards.len()).ok(),
+            Resource::Gpus => Some(self.cards.values().sum()),
             Resource::GpusOf(kind) => {
-                let kind = kind.to_lowercase();
-                u64::try_from(self.cards.iter().filter(|name| name.contains(&kind)).count()).ok()
+                let of_kind = self.cards.iter().filter(|(name, _)| is_of(name, kind));
+                Some(of_kind.map(|(_, count)| count).sum())
             }
             Resource::Pods | Resource::Runs => None,
         }
+    }
+}
+
+/// Whether a product's name has a type in it, in whatever case.
+fn is_of(product: &str, kind: &str) -> bool {
+    product.to_lowercase().contains(&kind.to_lowercase())
+}
+
+/// What a card counts as that is asked for by a type, or by none, where there are these products, each listed once: as the
+/// product, where it can be of one alone, else as what it is asked for. A product without a name may be any.
+pub fn counts_as<'n>(asked: Option<&'n str>, products: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let can_be = |name: &&str| name.is_empty() || asked.is_none_or(|kind| is_of(name, kind));
+    let mut able = products.filter(can_be);
+    match (able.next(), able.next()) {
+        (Some(only), None) if !only.is_empty() => Some(only),
+        _ => asked,
     }
 }
 

@@ -134,8 +134,8 @@ pub struct Preparation {
 pub struct Core {
     places: BTreeMap<String, Place>,
     settings: Settings,
-    /// The tree of queues.
-    queues: Arc<Vec<QueueRecord>>,
+    /// The tree of queues, once it was read.
+    queues: Option<Arc<Vec<QueueRecord>>>,
     /// The nodes that are set aside, once it was read.
     aside: Option<Vec<NodeAside>>,
     /// When nodes are set aside.
@@ -180,7 +180,7 @@ impl Core {
         Self {
             places: BTreeMap::new(),
             settings,
-            queues: Arc::default(),
+            queues: None,
             aside: None,
             node_rule,
             norms: BTreeMap::new(),
@@ -224,13 +224,14 @@ impl Core {
                 known => {
                     attach(&executor);
                     // Before the tree was read nobody has a quota, which is not true.
-                    if !self.queues.is_empty() {
-                        executor.share(&self.queues);
+                    if let Some(queues) = &self.queues {
+                        executor.share(queues);
                     }
                     match known {
                         Some(place) => place.executor = executor,
                         None => {
-                            let place = Place::new(&name, executor, self.settings.clone(), &self.queues, now);
+                            let queues = self.queues.clone().unwrap_or_default();
+                            let place = Place::new(&name, executor, self.settings.clone(), &queues, now);
                             self.places.insert(name.clone(), place);
                             fresh.push(name.clone());
                         }
@@ -254,13 +255,14 @@ impl Core {
 
     /// Takes in what queues there are, and what each is guaranteed and may hold.
     pub fn set_queues(&mut self, queues: Vec<QueueRecord>) {
-        if *self.queues == queues {
+        // An empty one is told, too: there may be queues of the time before this server was started.
+        if self.queues.as_deref() == Some(&queues) {
             return;
         }
         self.memo.forget();
-        self.queues = Arc::new(queues);
+        let queues = self.queues.insert(Arc::new(queues));
         for place in self.places.values_mut() {
-            place.set_queues(&self.queues);
+            place.set_queues(queues);
         }
     }
 

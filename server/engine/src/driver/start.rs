@@ -49,6 +49,7 @@ impl Engine {
             lease,
             renew_at: Timestamp::default(),
             began: Instant::now(),
+            has_strays: false,
             wished: Vec::new(),
             store_by: None,
             elsewhere: Elsewhere::default(),

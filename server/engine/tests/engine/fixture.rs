@@ -7,14 +7,14 @@ use std::time::Duration;
 use cubeloom_admission::Desk;
 use cubeloom_compiler::PlanInputs;
 use cubeloom_domain::clusters::Clusters;
-use cubeloom_domain::executor::{Executor, Facts, NodeFacts, Taken};
+use cubeloom_domain::executor::{Executor, Facts, GpuFacts, NodeFacts, Taken};
 use cubeloom_domain::kubernetes::{KubernetesFacts, QueueFacts};
 use cubeloom_domain::nodes::NodeRule;
 use cubeloom_domain::plan::{RunContext, RunPlan};
 use cubeloom_domain::record::{InstanceRecord, RunRecord, TakenOver, Wish};
 use cubeloom_domain::resources::Amount;
 use cubeloom_domain::state::{InstanceState, RunState};
-use cubeloom_domain::{AttemptKey, Clock, JsonMap, RunId, Timestamp};
+use cubeloom_domain::{AttemptKey, Bytes, Clock, JsonMap, RunId, Timestamp};
 use cubeloom_engine::{Engine, EngineConfig, Handle, Sharing};
 use cubeloom_store::{Options, Store};
 use cubeloom_testkit::builders::{self, PipelineBuilder};
@@ -63,9 +63,11 @@ pub struct Server {
     facts: Facts,
     /// How often it looks at the database by itself.
     pub period: Duration,
+    /// How long its leases hold.
+    pub lease: Duration,
     engine: Option<Handle>,
     runs: u128,
-    _database: Option<postgres::Database>,
+    database: Option<postgres::Database>,
 }
 
 impl Server {
@@ -98,9 +100,10 @@ impl Server {
             folder,
             facts,
             period: Duration::from_millis(50),
+            lease: Duration::from_secs(30),
             engine: None,
             runs: 0,
-            _database: database,
+            database,
         };
         server.restart().await;
         server
@@ -118,10 +121,11 @@ impl Server {
             folder: tempfile::tempdir().expect("a scratch folder"),
             facts: self.facts.clone(),
             period: self.period,
+            lease: self.lease,
             engine: None,
             // Its runs have other names.
             runs: 1000,
-            _database: None,
+            database: None,
         };
         server.restart().await;
         server
@@ -155,7 +159,7 @@ impl Server {
         self.crash().await;
         let config = EngineConfig {
             owner: self.owner.into(),
-            lease: Duration::from_secs(30),
+            lease: self.lease,
             period: self.period,
             sharing: Sharing { grace: Duration::from_secs(1), ..Sharing::default() },
             nodes: NodeRule::default(),
@@ -168,6 +172,11 @@ impl Server {
         let clock = Arc::clone(&self.clock) as Arc<dyn Clock>;
         let engine = Engine::start(config, self.store.clone(), executors, None, clock).await;
         self.engine = Some(engine.expect("the engine starts"));
+    }
+
+    /// Changes its database, of PostgreSQL, behind its back.
+    pub fn execute(&self, sql: &str) {
+        self.database.as_ref().expect("a database of PostgreSQL").execute(sql);
     }
 
     /// The desk of the cluster.
@@ -196,6 +205,18 @@ impl Server {
             ..node.clone()
         };
         self.facts.nodes = nodes.iter().map(node).collect();
+        self.fake = FakeExecutor::new(self.facts.clone(), Arc::new(SystemClock));
+        self.restart().await;
+    }
+
+    /// Starts the engine again on a cluster whose only node has these cards, by their products.
+    pub async fn with_cards(&mut self, products: &[&str]) {
+        let card = |(at, product): (usize, &&str)| GpuFacts {
+            uuid: format!("card-{at}"),
+            name: (*product).to_owned(),
+            memory: Bytes(80 << 30),
+        };
+        self.facts.nodes[0].gpus = products.iter().enumerate().map(card).collect();
         self.fake = FakeExecutor::new(self.facts.clone(), Arc::new(SystemClock));
         self.restart().await;
     }

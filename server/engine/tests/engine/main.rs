@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 mod admission;
+mod cards;
 mod crash;
 mod elastic;
 mod fixture;

@@ -212,3 +212,19 @@ async fn a_server_is_told_when_there_may_be_room_for_what_waits_there() {
     one.fake.finish(&keys[0], Outcome::Succeeded);
     assert_eq!(one.ended(&newer).await, RunState::Succeeded);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn runs_whose_look_was_cut_off_are_taken_up_by_the_next_one() {
+    let mut server = Server::postgres().await;
+    server.lease = Duration::from_millis(50);
+    server.restart().await;
+    // What the server before may have sent at its last moment is looked for no more.
+    tokio::time::sleep(server.lease * 3).await;
+    server.execute("ALTER TABLE queues RENAME TO away");
+    let run = server.run(&pipeline("p").task("a", |task| task)).await;
+    server.until(|| async { server.store.led_by("test").await.unwrap().contains(&run).then_some(()) }).await;
+    server.execute("ALTER TABLE away RENAME TO queues");
+    // Its lease never ends: the clock stands still.
+    assert_eq!(server.ended(&run).await, RunState::Succeeded);
+    server.assert_clean().await;
+}

@@ -236,6 +236,16 @@ on_both! {
         server.running(&["new", "old"]).await;
     }
 
+    async fn a_server_that_is_started_again_tells_its_clusters_also_of_a_tree_without_anybody(server: Server) {
+        let mut server = server;
+        let told = |server: &Server| server.fake.shared().last().map(|tree| tree.len());
+        server.until(|| async { (told(&server) == Some(1)).then_some(()) }).await;
+        server.crash().await;
+        server.store.delete_project("default", None, &entry("project.delete")).await.unwrap();
+        server.restart().await;
+        server.until(|| async { (told(&server) == Some(0)).then_some(()) }).await;
+    }
+
     async fn what_was_held_lately_counts_after_a_restart(server: Server) {
         let mut server = server;
         server.with_its_clock().await;

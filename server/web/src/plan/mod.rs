@@ -7,10 +7,11 @@ mod planner;
 
 use std::collections::BTreeSet;
 
-use cubeloom_compiler::{Document, PlanInputs, Planned, check_pipeline, parse_pipeline};
+use cubeloom_compiler::{Document, PlanInputs, Planned, check_placed, parse_pipeline};
 use cubeloom_domain::clusters::LOCAL;
 use cubeloom_domain::executor::Facts;
 use cubeloom_domain::identity::Places;
+use cubeloom_domain::pipeline::Pipeline;
 use cubeloom_domain::plan::{RunContext, RunPlan};
 use cubeloom_domain::quota::Pool;
 use cubeloom_domain::{Code, JsonMap, Problem, RunId, Severity, Timestamp};
@@ -181,16 +182,19 @@ pub(crate) async fn check(
 ) -> ApiResult<(Option<Document>, Vec<Problem>)> {
     let length = text.len();
     let places = places(planner, project).await?;
-    let (cluster, outside, text) = compile(length, move || {
-        let Ok(mut document) = parse_pipeline(&text) else { return (None, Vec::new(), text) };
+    let (cluster, outside, text, places) = compile(length, move || {
+        let Ok(mut document) = parse_pipeline(&text) else { return (None, Vec::new(), text, places) };
         let mut outside = place::bind(&mut document.pipeline, &places, None);
         document.locate(&mut outside);
-        (document.pipeline.cluster, outside, text)
+        (document.pipeline.cluster, outside, text, places)
     })
     .await?;
     let facts = facts(planner, project, user, cluster.as_deref()).await?;
     let templates = planner.templates();
-    let (document, mut problems) = compile(length, move || check_pipeline(&text, &templates, &facts)).await?;
+    // What is outside of them is told already.
+    let place = move |pipeline: &mut Pipeline| drop(place::bind(pipeline, &places, None));
+    let checked = move || check_placed(&text, &templates, &facts, place);
+    let (document, mut problems) = compile(length, checked).await?;
     problems.extend(outside);
     Ok((document, problems))
 }

@@ -47,7 +47,9 @@ impl Present {
     /// When the database does not answer.
     pub async fn of(web: &Web) -> ApiResult<Self> {
         let queues = web.store().queues().await?;
-        Ok(Self { queues, rooms: all_rooms(web).await?, running: running(web).await? })
+        let rooms = all_rooms(web).await?;
+        let running = running(web).await?.into_iter().map(|job| job.told(&rooms)).collect();
+        Ok(Self { queues, rooms, running })
     }
 
     /// A queue.
@@ -109,9 +111,9 @@ pub(crate) fn held_by(held: Holding) -> Job {
 ///
 /// # Errors
 /// When the database does not answer.
-pub(crate) async fn waiting(web: &Web) -> ApiResult<Vec<Job>> {
+pub(crate) async fn waiting(web: &Web, rooms: &Rooms) -> ApiResult<Vec<Job>> {
     let found = web.store().waiting(None, LOOKED_AT).await?;
-    Ok(found.into_iter().filter_map(asked_by).collect())
+    Ok(found.into_iter().filter_map(asked_by).map(|job| job.told(rooms)).collect())
 }
 
 fn asked_by(waiting: Waiting) -> Option<Job> {

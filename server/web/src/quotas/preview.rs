@@ -64,7 +64,7 @@ pub(crate) async fn preview(
     let problems = faults.into_iter().map(|fault| ProblemView::told(&edit::problem(fault), lang));
     let problems = problems.collect();
     let (effect, unknown) = requeued(web, &present.queues, after).await?;
-    let waiting = waiting(web).await?;
+    let waiting = waiting(web, &present.rooms).await?;
     let jobs = Jobs::of(present.running.iter().chain(&waiting).filter(|job| sees(&job.project)));
     Ok(PreviewView {
         problems,

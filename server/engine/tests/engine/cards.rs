@@ -1,0 +1,97 @@
+//! Queues of cards by their type.
+
+use cubeloom_domain::RunId;
+use cubeloom_domain::outcome::Outcome;
+use cubeloom_domain::quota::{Amounts, Quota, Resource};
+use cubeloom_domain::resources::GpuRequest;
+use cubeloom_domain::waiting::WaitRule;
+use cubeloom_testkit::builders::pipeline;
+use cubeloom_testkit::fake::Behaviour;
+
+use crate::fixture::Server;
+use crate::on_both;
+use crate::sharing::{make_project, named, set_quota, why};
+
+const H100: &str = "NVIDIA-H100-80GB-HBM3";
+const A100: &str = "NVIDIA-A100-SXM4-40GB";
+
+fn h100(count: u64) -> Amounts {
+    Amounts::from_iter([(Resource::GpusOf("H100".into()), count)])
+}
+
+/// Runs one task of a project that asks for so many cards, of a type or of any, and goes on until it is told to end.
+async fn run(server: &mut Server, project: &str, task: &str, kind: Option<&str>, count: u32) -> RunId {
+    server.fake.script(task, [Behaviour::Hold, Behaviour::Hold]);
+    let document = pipeline(task).task(task, |mut one| {
+        one = one.resources("100m", "64Mi");
+        let gpu = GpuRequest { count: Some(count), kind: kind.map(Into::into), ..GpuRequest::default() };
+        one.0.resources.as_mut().expect("resources").gpu = Some(gpu);
+        one
+    });
+    let mut plan = server.plan(&document);
+    plan.context.project = project.into();
+    make_project(server, project).await;
+    server.run_plan(&plan).await
+}
+
+async fn finish(server: &Server, task: &str) {
+    let keys = server.fake.running();
+    server.fake.finish(keys.iter().find(|key| key.task == task).unwrap(), Outcome::Succeeded);
+}
+
+on_both! {
+    async fn cards_of_a_type_are_guaranteed_and_come_back(server: Server) {
+        let mut server = server;
+        server.with_cards(&[H100, H100, A100, A100]).await;
+        set_quota(&server, Quota { guarantee: h100(1), ..Quota::default() }).await;
+        run(&mut server, "guest", "beside", Some("A100"), 2).await;
+        run(&mut server, "guest", "old", Some("H100"), 1).await;
+        server.running(&["beside", "old"]).await;
+        run(&mut server, "guest", "new", Some("h100"), 1).await;
+        server.running(&["beside", "new", "old"]).await;
+        server.fake.ignore_cancels(true);
+        let owner = run(&mut server, "default", "owner", Some("H100-80GB"), 1).await;
+        let (_, leaving) = why(&server, &owner, "owner").await;
+        assert_eq!(leaving.rule, WaitRule::Leaving, "{leaving:?}");
+        server.restart().await;
+        server.fake.ignore_cancels(false);
+        server.restart().await;
+        server.running(&["beside", "old", "owner"]).await;
+        // Beyond its guarantee it waits as all others.
+        let more = run(&mut server, "default", "more", Some("H100"), 1).await;
+        let (message, why) = why(&server, &more, "more").await;
+        assert_eq!(message, "asks for 1 H100 GPUs, 0 are free");
+        assert_eq!((why.rule, why.shortages[0].guaranteed), (WaitRule::Capacity, Some(1)));
+    }
+
+    async fn a_limit_of_cards_of_a_type_is_kept_and_told(server: Server) {
+        let mut server = server;
+        server.with_cards(&[H100, H100, A100, A100]).await;
+        set_quota(&server, Quota { limit: h100(1), ..Quota::default() }).await;
+        run(&mut server, "default", "first", Some("H100"), 1).await;
+        let keys = server.running(&["first"]).await;
+        let waits = run(&mut server, "default", "second", Some("H100"), 1).await;
+        let (message, why) = why(&server, &waits, "second").await;
+        assert_eq!(message, "asks for 1 H100 GPUs, and `default` holds 1 of the 1 that it may");
+        assert_eq!((why.rule, named(&why)), (WaitRule::Limit, keys));
+        // Of others there is no limit, and others have none.
+        run(&mut server, "default", "other", Some("A100"), 2).await;
+        run(&mut server, "guest", "beside", Some("H100"), 1).await;
+        server.running(&["beside", "first", "other"]).await;
+        finish(&server, "first").await;
+        server.running(&["beside", "other", "second"]).await;
+    }
+
+    async fn who_names_no_type_where_there_is_one_is_bound_by_it(server: Server) {
+        let mut server = server;
+        server.with_cards(&[H100, H100, H100]).await;
+        set_quota(&server, Quota { limit: h100(2), ..Quota::default() }).await;
+        run(&mut server, "default", "first", None, 2).await;
+        server.running(&["first"]).await;
+        let waits = run(&mut server, "default", "second", None, 1).await;
+        let (message, why) = why(&server, &waits, "second").await;
+        assert_eq!((why.rule, message.as_str()), (WaitRule::Limit, "asks for 1 H100 GPUs, and `default` holds 2 of the 2 that it may"));
+        finish(&server, "first").await;
+        server.running(&["second"]).await;
+    }
+}
