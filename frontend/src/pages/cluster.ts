@@ -13,6 +13,7 @@ type Use = components["schemas"]["ProjectUseView"];
 const SOURCES: Record<string, string> = {
   machine: /* text */ "monitoring.source-machine",
   prometheus: /* text */ "monitoring.source-prometheus",
+  cluster: /* text */ "monitoring.source-cluster",
   none: /* text */ "monitoring.source-none",
 };
 

@@ -280,6 +280,12 @@ pub trait Executor: Send + Sync {
         None
     }
 
+    /// What the cluster itself tells of what its nodes and our pods use, as it was looked at within the last minute: for where
+    /// nobody measures it. `None` where it tells nothing.
+    fn told_use(&self) -> Option<Reading> {
+        None
+    }
+
     /// What the cluster told of an attempt, the latest at the end.
     fn notices<'a>(&'a self, _key: &'a AttemptKey) -> BoxFuture<'a, Vec<Notice>> {
         Box::pin(std::future::ready(Vec::new()))

@@ -20,6 +20,7 @@ use crate::cards::Trouble;
 use crate::config::KubernetesConfig;
 use crate::error::{Refused, pause};
 use crate::folders::Folders;
+use crate::node_use::NodeUse;
 use crate::pace::Pace;
 use crate::queues::Mirror;
 use crate::resizes::Resizes;
@@ -114,6 +115,8 @@ pub struct Cluster {
     pub resizes: Resizes,
     /// What pods use.
     pub meter: Meter,
+    /// What nodes use.
+    pub node_use: NodeUse,
     /// Cards that nodes have lost.
     troubles: Mutex<HashMap<String, Trouble>>,
     client: OnceCell<Client>,
@@ -142,6 +145,7 @@ impl Cluster {
             others: Others::default(),
             resizes: Resizes::default(),
             meter: Meter::default(),
+            node_use: NodeUse::default(),
             troubles: Mutex::default(),
             client: OnceCell::new(),
             attempts: Mutex::default(),

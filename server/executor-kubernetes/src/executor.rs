@@ -14,6 +14,7 @@ use cubeloom_domain::job::Job;
 use cubeloom_domain::kubernetes::{KubernetesFacts, KubernetesJob};
 use cubeloom_domain::logs::Logs;
 use cubeloom_domain::lowered::{Bindings, KubernetesBindings, Lowered};
+use cubeloom_domain::monitoring::Reading;
 use cubeloom_domain::outcome::{Failure, FailureKind, Outcome};
 use cubeloom_domain::quota::QueueRecord;
 use cubeloom_domain::terminal::Terminals;
@@ -255,6 +256,11 @@ impl Executor for KubernetesExecutor {
 
     fn survey<'a>(&'a self, project: &'a str) -> Option<BoxFuture<'a, Survey>> {
         Some(Box::pin(survey::survey(&self.cluster, project)))
+    }
+
+    fn told_use(&self) -> Option<Reading> {
+        let reading = self.cluster.node_use.reading(self.cluster.clock.now())?;
+        Some(Reading { pods: self.cluster.meter.pods(), ..reading })
     }
 
     fn notices<'a>(&'a self, key: &'a AttemptKey) -> BoxFuture<'a, Vec<Notice>> {

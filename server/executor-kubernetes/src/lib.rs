@@ -23,6 +23,7 @@ mod judge;
 mod logs;
 mod lost;
 mod measured;
+mod node_use;
 mod objects;
 mod outputs;
 mod pace;

@@ -63,7 +63,11 @@ const LOOKING: [(&str, &str, &[&str]); 1] = [("", "pods/exec", &["get", "create"
 const WITH_VOLCANO: [(&str, &str, &[&str]); 1] = [("bus.volcano.sh", "commands", &["create"])];
 
 /// What it does with the whole cluster: of nodes that it cannot see it does not know whether a job fits.
-const OF_THE_CLUSTER: [(&str, &str, &[&str]); 1] = [("", "nodes", &["list", "watch"])];
+const OF_THE_CLUSTER: [(&str, &str, &[&str]); 2] = [
+    ("", "nodes", &["list", "watch"]),
+    // What they use, where the cluster measures it.
+    ("metrics.k8s.io", "nodes", &["list"]),
+];
 
 /// And what it does with those that are set aside. Without it only its own pods are kept off.
 const CORDONING: [(&str, &str, &[&str]); 1] = [("", "nodes", &["get", "patch"])];

@@ -3,11 +3,12 @@
 //!
 //! <https://kubernetes.io/docs/tasks/debug/debug-cluster/resource-metrics-pipeline/>
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use cubeloom_domain::kubernetes::labels;
+use cubeloom_domain::monitoring::PodReading;
 use cubeloom_domain::usage::{PodUse, RoleUsage, UsageSummary};
 use cubeloom_domain::{Bytes, Cpu};
 use cubeloom_workers::ends::End;
@@ -19,6 +20,7 @@ use tokio::time::interval;
 
 use crate::board::{JobName, Seen};
 use crate::cluster::Cluster;
+use crate::node_use;
 use crate::pods::{PodState, PodView};
 use crate::quantity::number;
 
@@ -42,8 +44,9 @@ struct Measured {
     most_cores: f64,
     /// The most memory, in bytes.
     peak: f64,
-    /// The memory at the last measurement, in bytes.
+    /// The memory at the last measurement, in bytes, and the cores at work.
     memory: f64,
+    now: f64,
 }
 
 /// What was measured of pods, by namespace and name.
@@ -70,7 +73,7 @@ impl Meter {
         known.cores += cores;
         known.most_cores = known.most_cores.max(cores);
         known.times += 1;
-        known.memory = sum("memory");
+        (known.memory, known.now) = (sum("memory"), cores);
         known.peak = known.peak.max(known.memory);
     }
 
@@ -83,9 +86,18 @@ impl Meter {
             most_cores: used.most_cores,
             peak: used.peak_memory,
             memory: used.peak_memory,
+            now: used.cores,
         };
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.entry((namespace.to_owned(), used.pod)).or_insert(measured);
+    }
+
+    /// What our pods use, by name, as it was measured last.
+    pub fn pods(&self) -> BTreeMap<String, PodReading> {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let reading = |one: &Measured| PodReading { cpu: Some(one.now), memory: Some(one.memory) };
+        let measured = all.iter().filter(|(_, one)| one.times > 0);
+        measured.map(|((_, pod), one)| (pod.clone(), reading(one))).collect()
     }
 
     /// The memory of a pod, as it was measured last.
@@ -161,6 +173,7 @@ pub async fn keep(cluster: Arc<Cluster>) {
     let mut look = interval(LOOK);
     loop {
         look.tick().await;
+        node_use::look(&cluster).await;
         if !is_measured(&cluster) {
             continue;
         }

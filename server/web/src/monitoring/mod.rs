@@ -58,6 +58,8 @@ enum Source {
     Machine,
     /// A Prometheus.
     Prometheus(Box<Prometheus>),
+    /// The cluster itself tells some of it.
+    Cluster,
     /// Nobody measures the cluster, or who does cannot be asked.
     Nobody,
 }
@@ -67,6 +69,7 @@ impl Source {
         match self {
             Self::Machine => "machine",
             Self::Prometheus(_) => "prometheus",
+            Self::Cluster => "cluster",
             Self::Nobody => "none",
         }
     }
@@ -112,15 +115,19 @@ async fn look(web: &Web, name: &str) -> ApiResult<Arc<Look>> {
     }
     let facts = clusters::facts(&executor).await?;
     let grafana = record.as_ref().and_then(|record| record.settings.monitoring.grafana.clone());
-    let (source, mut reading) = match measure(web, executor).await? {
+    let unmeasured = |problems| match executor.told_use() {
+        Some(reading) => (Source::Cluster, Reading { problems, ..reading }),
+        None => (Source::Nobody, Reading { at: web.now(), problems, ..Reading::default() }),
+    };
+    let (source, mut reading) = match measure(web, Arc::clone(&executor)).await? {
         Some(reading) => (Source::Machine, reading),
         None => match record.map_or(Ok(None), |record| prometheus_of(&web.keys().sealing, &record)) {
-            Ok(None) => (Source::Nobody, unmeasured(web.now(), Vec::new())),
+            Ok(None) => unmeasured(Vec::new()),
             Ok(Some(source)) => match cubeloom_monitoring::look(&source, web.now(), PATIENCE).await {
                 Ok(reading) => (Source::Prometheus(Box::new(source)), reading),
-                Err(error) => (Source::Nobody, unmeasured(web.now(), vec![error.to_string()])),
+                Err(error) => unmeasured(vec![error.to_string()]),
             },
-            Err(problem) => (Source::Nobody, unmeasured(web.now(), vec![problem])),
+            Err(problem) => unmeasured(vec![problem]),
         },
     };
     complete(&mut reading, &facts);
@@ -145,10 +152,6 @@ pub(crate) async fn workers(
     let Some(source) = source else { return Ok(None) };
     let found = cubeloom_monitoring::workers(&source, object, from, to).await;
     found.map(Some).map_err(|error| ApiError::unavailable(error.to_string()))
-}
-
-fn unmeasured(at: Timestamp, problems: Vec<String>) -> Reading {
-    Reading { at, problems, ..Reading::default() }
 }
 
 /// What the executor itself measures, with the means of the last minutes.
@@ -191,6 +194,6 @@ async fn history(
                 CardHistory::default()
             })
         }
-        Source::Nobody => CardHistory::default(),
+        Source::Cluster | Source::Nobody => CardHistory::default(),
     }
 }

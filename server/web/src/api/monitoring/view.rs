@@ -19,7 +19,8 @@ pub struct MonitoringView {
     pub cluster: String,
     /// When it was looked at.
     pub at: Time,
-    /// Who measures: `machine` (the server's own), `prometheus`, or `none`.
+    /// Who measures: `machine` (the server's own), `prometheus`, `cluster` (the metrics API of Kubernetes alone: no cards), or
+    /// `none`.
     pub source: String,
     /// A page of Grafana's about it.
     #[serde(skip_serializing_if = "Option::is_none")]
