@@ -12,6 +12,7 @@ mod gangs;
 mod harness;
 mod mirror;
 mod product;
+mod rest;
 mod scripts;
 mod server;
 mod single;
