@@ -1,6 +1,7 @@
 //! What a Slurm cluster has, what a project has there, and what a job becomes on it.
 
 mod containers;
+mod rest;
 mod settings;
 
 use std::collections::BTreeMap;
@@ -12,6 +13,7 @@ use crate::ids::AttemptKey;
 use crate::lowered::LocalJob;
 
 pub use containers::{ContainerProgram, SlurmContainers, is_image};
+pub use rest::{REST_VERSIONS, RestPlace, SlurmRest};
 pub use settings::{SlurmMirror, SlurmSettings};
 
 /// The files of an attempt in its folder, beside those of its workers.
@@ -118,6 +120,9 @@ pub struct SlurmCalls {
     /// Where commands are looked for.
     #[serde(default = "usual_path")]
     pub path: String,
+    /// How slurmrestd is reached, which is asked then in place of the commands wherever it can be.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub slurmrestd: Option<SlurmRest>,
 }
 
 fn usual_path() -> String {
@@ -139,6 +144,7 @@ impl SlurmCalls {
         if !self.path.split(':').all(is_path) {
             found.push("path: write absolute folders with `:` between them".into());
         }
+        found.extend(self.slurmrestd.iter().flat_map(SlurmRest::mistakes));
         found
     }
 }
@@ -435,6 +441,7 @@ mod tests {
             become_account: words.iter().map(|word| (*word).to_owned()).collect(),
             conf: None,
             path: usual_path(),
+            slurmrestd: None,
         };
         assert_eq!(calls(&[]).mistakes(), Vec::<String>::new());
         assert_eq!(calls(&["sudo", "-n", "-u", "{account}", "--"]).mistakes(), Vec::<String>::new());

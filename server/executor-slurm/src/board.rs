@@ -171,7 +171,7 @@ mod tests {
     use cubeloom_domain::{RunId, Timestamp};
 
     use super::*;
-    use crate::seen::{accounted, listed};
+    use crate::seen::{accounted, lines, listed};
 
     #[tokio::test]
     async fn an_attempt_is_found_by_what_is_known_later_only() {
@@ -185,7 +185,7 @@ mod tests {
         let (finder, wanted) = (Arc::clone(&board), key.clone());
         let found = tokio::spawn(async move { finder.find(&wanted).await });
         tokio::task::yield_now().await;
-        board.listed(old, listed(&listing, &board.ids()));
+        board.listed(old, listed(lines(&listing), &board.ids()));
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
         assert!(!found.is_finished(), "that look had begun before");
         let number = board.begin();

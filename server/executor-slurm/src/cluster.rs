@@ -20,6 +20,7 @@ use crate::folders::Folders;
 use crate::logs::blocking;
 use crate::mirror::Mirror;
 use crate::orders::Orders;
+use crate::speech::Speech;
 use crate::uids::Uids;
 
 /// How many calls as people's accounts go on at once: each is a process or two.
@@ -49,6 +50,8 @@ pub struct Cluster {
     pub clock: Arc<dyn Clock>,
     /// Slurm's commands.
     pub commands: Commands,
+    /// What is asked of Slurm, by its commands or by slurmrestd.
+    pub speech: Speech,
     /// What Slurm said last.
     pub board: Board,
     /// Where files lie.
@@ -81,8 +84,9 @@ impl Cluster {
     pub fn new(config: SlurmConfig, clock: Arc<dyn Clock>) -> Self {
         Self {
             commands: Commands::new(config.calls.clone()),
+            speech: Speech::new(&config.name, &config.calls, Arc::clone(&clock)),
             folders: Folders::new(&config.data),
-            facts: RwLock::new(crate::nodes::read("", &config.name, &config.facts)),
+            facts: RwLock::new(crate::nodes::read(Vec::new(), &config.name, &config.facts)),
             board: Board::new(),
             reports: Reports::default(),
             observer: OnceLock::new(),

@@ -15,7 +15,7 @@ use crate::WRITE_ARG;
 use crate::parcel::Packed;
 
 /// How long a call may take. `sbatch` waits by itself while the controller takes no more jobs.
-const LIMIT: Duration = Duration::from_secs(40);
+pub const LIMIT: Duration = Duration::from_secs(40);
 
 /// So many bytes a second arrive at least of what is sent beside a call.
 const SLOWEST: u64 = 1 << 20;
@@ -28,7 +28,7 @@ enum Input<'a> {
 
 /// Parts of what commands say when the cluster does not answer, or not now. Nothing is known then of what was asked for: a job
 /// may have been taken nevertheless.
-const AWAY: [&str; 16] = [
+pub const AWAY: [&str; 16] = [
     "Unable to contact slurm controller",
     "Unable to contact slurm",
     "Unable to connect to database",
@@ -180,17 +180,22 @@ impl Commands {
         self.call(self.led(account, words), Input::Text(&input), LIMIT).await
     }
 
-    /// What leads to another account (sudo) takes variables away: they are given behind it.
+    /// What leads to another account (sudo) takes variables away: they are given behind it. Where slurmrestd is asked in place
+    /// of Slurm's commands, only the `cubeloom` program is called as an account, which needs none: so what leads there may be
+    /// bound to that program.
     fn led(&self, account: &str, words: &[&str]) -> Vec<String> {
         let mut all: Vec<String> =
             self.calls.become_account.iter().map(|word| word.replace("{account}", account)).collect();
-        all.push("/usr/bin/env".into());
-        all.extend(self.variables().map(|(name, value)| format!("{name}={value}")));
+        if self.calls.slurmrestd.is_none() {
+            all.push("/usr/bin/env".into());
+            all.extend(self.variables().map(|(name, value)| format!("{name}={value}")));
+        }
         all.extend(words.iter().map(|word| (*word).to_owned()));
         all
     }
 
-    fn variables(&self) -> impl Iterator<Item = (&'static str, String)> {
+    /// The variables of commands, and of the scripts that are submitted.
+    pub fn variables(&self) -> impl Iterator<Item = (&'static str, String)> {
         let conf = self.calls.conf.clone().map(|conf| ("SLURM_CONF", conf));
         // What Slurm prints is read here, whatever language the machine speaks.
         [("PATH", self.calls.path.clone()), ("LC_ALL", "C".to_owned())].into_iter().chain(conf)
@@ -283,6 +288,7 @@ mod tests {
             become_account: become_account.iter().map(|word| (*word).to_owned()).collect(),
             conf: Some("/etc/x.conf".into()),
             path: "/usr/bin:/bin".into(),
+            slurmrestd: None,
         })
     }
 
@@ -326,7 +332,7 @@ mod tests {
             let text = format!("#!/bin/sh\necho \"$0: {said}\" >&2; echo ' Nothing new added.'; exit 1\n");
             crate::executor::tests::program(folder.path(), "sacctmgr", &text);
             let path = format!("{}:/usr/bin:/bin", folder.path().display());
-            Commands::new(SlurmCalls { become_account: Vec::new(), conf: None, path })
+            Commands::new(SlurmCalls { become_account: Vec::new(), conf: None, path, slurmrestd: None })
         };
         assert_eq!(calls("warning: something old").sacctmgr(&["add"]).await, Ok(String::new()));
         let refused = calls("This account 'a' doesn't exist.").sacctmgr(&["add"]).await.unwrap_err();

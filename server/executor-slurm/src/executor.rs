@@ -38,8 +38,8 @@ impl SlurmExecutor {
     }
 
     async fn look(&self) -> Survey {
-        let version = self.cluster.commands.version().await;
-        let nodes = self.cluster.commands.nodes().await;
+        let version = self.cluster.speech.version().await;
+        let nodes = self.cluster.speech.nodes().await;
         let error = match (&version, &nodes) {
             (Err(Trouble::Away(why) | Trouble::Refused(why)), _)
             | (_, Err(Trouble::Away(why) | Trouble::Refused(why))) => Some(why.clone()),
@@ -216,7 +216,7 @@ pub(crate) mod tests {
     /// A cluster that does not answer.
     pub(crate) fn executor(data: &Path, path: &str, leads: &[&str]) -> Arc<SlurmExecutor> {
         let become_account = leads.iter().map(|word| (*word).to_owned()).collect();
-        let calls = SlurmCalls { become_account, conf: None, path: path.into() };
+        let calls = SlurmCalls { become_account, conf: None, path: path.into(), slurmrestd: None };
         let config = SlurmConfig {
             name: "hall".into(),
             facts: SlurmFacts::default(),

@@ -63,7 +63,7 @@ mod tests {
     use cubeloom_domain::usage::UsageSummary;
 
     use super::*;
-    use crate::seen::{Who, listed};
+    use crate::seen::{self, Who, listed};
 
     fn lost(kind: FailureKind) -> Ended {
         Ended {
@@ -79,7 +79,7 @@ mod tests {
     fn jobs(states: &[&str]) -> Vec<SeenJob> {
         let lines = states.iter().enumerate().map(|(id, state)| format!("{id}|1|{state}|None|n2|cl-t\n"));
         let who = Who { name: "cl-t".into(), uid: 1, ids: Vec::new() };
-        listed(&lines.collect::<String>(), &HashSet::new()).of(&who)
+        listed(seen::lines(&lines.collect::<String>()), &HashSet::new()).of(&who)
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What the nodes have. Pure: `scontrol`'s text to values.
+//! What the nodes have. Pure: what Slurm says to values.
 
 use std::collections::HashMap;
 
@@ -9,61 +9,89 @@ use cubeloom_domain::{Bytes, Cpu};
 /// The kind of these clusters.
 pub const KIND: &str = "slurm";
 
-/// States in which a node takes no jobs now.
-const OUT: [&str; 10] = [
-    "DOWN",
-    "DRAIN",
-    "DRAINED",
-    "DRAINING",
-    "FAIL",
-    "FAILING",
-    "ERROR",
-    "UNKNOWN",
-    "FUTURE",
-    "NOT_RESPONDING",
-];
+/// The word for a node that does not respond, which `scontrol` says by a star.
+const NOT_RESPONDING: &str = "NOT_RESPONDING";
 
-/// What is there, by the lines of `scontrol --oneliner show nodes` and by what an administrator says. Nodes that take no jobs
-/// are none; neither is what several jobs cannot tell apart: shards of cards, which are asked for by their number.
-pub fn read(text: &str, name: &str, facts: &SlurmFacts) -> Facts {
-    let nodes: Vec<NodeFacts> = text.lines().filter_map(|line| node(line, facts)).collect();
+/// States in which a node takes no jobs now.
+const OUT: [&str; 10] =
+    ["DOWN", "DRAIN", "DRAINED", "DRAINING", "FAIL", "FAILING", "ERROR", "UNKNOWN", "FUTURE", NOT_RESPONDING];
+
+/// One node, as Slurm says it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SeenNode {
+    /// Its name.
+    pub name: String,
+    /// All words of its state, in capitals: `IDLE`, `DRAIN`.
+    pub states: Vec<String>,
+    /// The processors that jobs may have.
+    pub cpus: u64,
+    /// The memory that jobs may have, in MiB.
+    pub memory: u64,
+    /// Its generic resources: `gpu:a100:2,shard:16`.
+    pub gres: String,
+    /// The partitions that it is in.
+    pub partitions: Vec<String>,
+    /// Its features.
+    pub features: Vec<String>,
+}
+
+/// What is there, by the nodes and by what an administrator says. Nodes that take no jobs are none; neither is what several jobs
+/// cannot tell apart: shards of cards, which are asked for by their number.
+pub fn read(seen: Vec<SeenNode>, name: &str, facts: &SlurmFacts) -> Facts {
     Facts {
         cluster: name.to_owned(),
         kind: KIND.into(),
-        nodes,
+        nodes: seen.into_iter().filter_map(|node| here(node, facts)).collect(),
         node_groups: facts.node_groups.keys().cloned().collect(),
         slurm: Some(facts.clone()),
         ..Facts::default()
     }
 }
 
-fn node(line: &str, facts: &SlurmFacts) -> Option<NodeFacts> {
+fn here(node: SeenNode, facts: &SlurmFacts) -> Option<NodeFacts> {
+    if node.states.iter().any(|state| OUT.contains(&state.as_str())) {
+        return None;
+    }
+    let is_of = |(_, group): &(&String, &cubeloom_domain::slurm::SlurmNodeGroup)| {
+        let partition = group.partition.as_ref().or(facts.partition.as_ref());
+        partition.is_none_or(|partition| node.partitions.contains(partition))
+            && group.features.iter().all(|feature| node.features.contains(feature))
+    };
+    Some(NodeFacts {
+        cpu: Cpu(node.cpus.saturating_mul(1000)),
+        memory: Bytes(node.memory.saturating_mul(1 << 20)),
+        gpus: cards(&node.name, &node.gres),
+        groups: facts.node_groups.iter().filter(is_of).map(|(name, _)| name.clone()).collect(),
+        name: node.name,
+        ..NodeFacts::default()
+    })
+}
+
+/// Reads the lines of `scontrol --oneliner show nodes`.
+pub fn lines(text: &str) -> Vec<SeenNode> {
+    text.lines().filter_map(line).collect()
+}
+
+fn line(line: &str) -> Option<SeenNode> {
     // The few values that hold spaces (`OS`, `Reason`) are none of those that are read.
     let fields: HashMap<&str, &str> =
         line.split_whitespace().filter_map(|word| word.split_once('=')).collect();
-    let name = (*fields.get("NodeName")?).to_owned();
-    let states = fields.get("State").copied().unwrap_or_default();
-    // `IDLE+DRAIN`, `DOWN*`
-    if states.ends_with('*') || states.trim_end_matches('*').split('+').any(|state| OUT.contains(&state)) {
-        return None;
-    }
+    let text = |field: &str| fields.get(field).copied().unwrap_or_default();
     let number = |field: &str| fields.get(field).and_then(|value| value.parse::<u64>().ok());
-    let cores = number("CPUEfctv").or_else(|| number("CPUTot")).unwrap_or(0);
-    let memory = number("RealMemory").unwrap_or(0).saturating_sub(number("MemSpecLimit").unwrap_or(0));
-    let list = |field: &str| fields.get(field).copied().unwrap_or_default().split(',').collect::<Vec<_>>();
-    let (partitions, features) = (list("Partitions"), list("AvailableFeatures"));
-    let is_of = |(_, group): &(&String, &cubeloom_domain::slurm::SlurmNodeGroup)| {
-        let partition = group.partition.as_ref().or(facts.partition.as_ref());
-        partition.is_none_or(|partition| partitions.contains(&partition.as_str()))
-            && group.features.iter().all(|feature| features.contains(&feature.as_str()))
-    };
-    Some(NodeFacts {
-        cpu: Cpu(cores.saturating_mul(1000)),
-        memory: Bytes(memory.saturating_mul(1 << 20)),
-        gpus: cards(&name, fields.get("Gres").copied().unwrap_or_default()),
-        groups: facts.node_groups.iter().filter(is_of).map(|(name, _)| name.clone()).collect(),
-        name,
-        ..NodeFacts::default()
+    let list = |field: &str, by: char| text(field).split(by).map(ToOwned::to_owned).collect::<Vec<_>>();
+    // `IDLE+DRAIN`, `DOWN*`
+    let mut states = list("State", '+');
+    if states.iter().any(|state| state.ends_with('*')) {
+        states.push(NOT_RESPONDING.into());
+    }
+    Some(SeenNode {
+        name: (*fields.get("NodeName")?).to_owned(),
+        states,
+        cpus: number("CPUEfctv").or_else(|| number("CPUTot")).unwrap_or(0),
+        memory: number("RealMemory").unwrap_or(0).saturating_sub(number("MemSpecLimit").unwrap_or(0)),
+        gres: text("Gres").to_owned(),
+        partitions: list("Partitions", ','),
+        features: list("AvailableFeatures", ','),
     })
 }
 
@@ -114,7 +142,7 @@ mod tests {
             NodeName=n2 CPUTot=8 RealMemory=100 State=IDLE Partitions=all AvailableFeatures=ssd Gres=(null)\n\
             NodeName=n3 CPUTot=8 State=IDLE+DRAIN Partitions=all\nNodeName=n4 CPUTot=8 State=DOWN* Partitions=all\n\
             NodeName=n5 CPUTot=8 State=IDLE* Partitions=all\n";
-        let facts = read(text, "hall", &facts);
+        let facts = read(lines(text), "hall", &facts);
         assert_eq!((facts.kind.as_str(), facts.cluster.as_str()), ("slurm", "hall"));
         let names: Vec<&str> = facts.nodes.iter().map(|node| node.name.as_str()).collect();
         assert_eq!(names, ["n1", "n2"]);

@@ -150,7 +150,7 @@ async fn all(cluster: &Cluster, orders: &[Order]) -> Result<(), Trouble> {
                 let names = jobs.iter().filter_map(|job| job.strip_prefix("--name="));
                 jobs = vec![format!("--name={}", names.collect::<Vec<_>>().join(","))];
             }
-            return cluster.commands.scancel(&record.account, &jobs, *kill).await;
+            return cluster.speech.cancel(&record.account, record.uid, &jobs, *kill).await;
         }
         What::Tell(_) => STOP_ARG,
         What::Clean => CLEAN_ARG,

@@ -57,7 +57,7 @@ pub enum Fate {
 
 impl State {
     /// By Slurm's word, of which accounting adds more: `CANCELLED by 1000`.
-    fn of(word: &str) -> Self {
+    pub fn of(word: &str) -> Self {
         Self::Over(match word.split(' ').next().unwrap_or_default() {
             "PENDING" | "REQUEUED" | "REQUEUE_HOLD" | "REQUEUE_FED" | "RESV_DEL_HOLD" | "SPECIAL_EXIT" => {
                 return Self::Waiting;
@@ -157,18 +157,24 @@ impl Jobs {
     }
 }
 
-/// Reads `%i|%U|%T|%r|%N|%j` of squeue. Jobs that have another name are passed over, unless one of these ids.
-pub fn listed(text: &str, ids: &HashSet<String>) -> Jobs {
+/// Jobs of the list. Those that have another name are passed over, unless one of these ids.
+pub fn listed(jobs: impl IntoIterator<Item = SeenJob>, ids: &HashSet<String>) -> Jobs {
     let mut found = Jobs::default();
-    for line in text.lines() {
-        if let [id, uid, state, reason, nodes, name] = line.splitn(6, '|').collect::<Vec<_>>()[..]
-            && let Some(job) = job(id, uid, state, reason, nodes, name)
-            && (name.starts_with("cl-") || ids.contains(&job.id))
-        {
+    for job in jobs {
+        if job.name.starts_with("cl-") || ids.contains(&job.id) {
             found.add(job);
         }
     }
     found
+}
+
+/// Reads `%i|%U|%T|%r|%N|%j` of squeue.
+pub fn lines(text: &str) -> Vec<SeenJob> {
+    let read = |line: &str| match line.splitn(6, '|').collect::<Vec<_>>()[..] {
+        [id, uid, state, reason, nodes, name] => job(id, uid, state, reason, nodes, name),
+        _ => None,
+    };
+    text.lines().filter_map(read).collect()
 }
 
 /// Reads `JobID|UID|State|NodeList|JobName` of sacct.
@@ -206,7 +212,7 @@ mod tests {
         let text = "1|1000|RUNNING|None|n1|cl-t-ab\n2|1000|PENDING|Resources||other|x\n3+0|1000|COMPLETED|None|n1|cl-m-cd\n\
             3+1|1000|RUNNING|None|n2|cl-m-cd\n4|1000|FAILED|NonZeroExitCode|n2|cl-t-ab\nnonsense\n\
             5|1000|RUNNING|None|n3|renamed\n";
-        let found = listed(text, &["5".to_owned()].into());
+        let found = listed(lines(text), &["5".to_owned()].into());
         let states = |who: &Who| found.of(who).into_iter().map(|job| (job.id, job.state)).collect::<Vec<_>>();
         let of = |id: &str, state| (id.to_owned(), state);
         assert_eq!(
@@ -222,7 +228,7 @@ mod tests {
     #[test]
     fn a_job_of_another_account_is_no_attempts_whatever_it_is_called() {
         let stranger = "7|1001|COMPLETED|None|n1|cl-t-ab\n";
-        assert_eq!(listed(stranger, &HashSet::new()).of(&who("cl-t-ab", &["7"])), []);
+        assert_eq!(listed(lines(stranger), &HashSet::new()).of(&who("cl-t-ab", &["7"])), []);
         assert_eq!(accounted("7|1001|COMPLETED|n1|cl-t-ab\n").of(&who("cl-t-ab", &["7"])), []);
         let own = accounted("7|1000|CANCELLED by 1000|n1|cl-t-ab\n").of(&who("cl-t-ab", &[]));
         assert_eq!(own[0].state, State::Over(Fate::Cancelled));

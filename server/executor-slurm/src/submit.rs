@@ -16,6 +16,7 @@ use crate::commands::Trouble;
 use crate::folders::Record;
 use crate::logs::blocking;
 use crate::parcel::{self, Needed};
+use crate::speech::Given;
 
 /// How long a step that did not succeed waits until it is tried again.
 pub const PAUSE: Duration = Duration::from_secs(2);
@@ -98,11 +99,11 @@ impl Attempt {
                     }
                 }
             };
-            // What is said here goes over what the script says: the account that the facts name.
-            let options: Vec<String> = counted_as.iter().map(|name| format!("--account={name}")).collect();
+            let given =
+                Given { script: &script, text: &parcel.job.script, counted_as: counted_as.as_deref() };
             let done = {
                 let _call = self.cluster.calls.acquire().await;
-                self.cluster.commands.sbatch(&self.record.account, &options, &script).await
+                self.cluster.speech.submit(&self.record.account, &given).await
             };
             match done {
                 Ok(id) => {

@@ -42,8 +42,8 @@ pub async fn keep(cluster: Arc<Cluster>) {
         let is_away = cluster.facts().nodes.is_empty();
         if due(nodes_at, if is_away { every * 5 } else { SELDOM }) {
             nodes_at = Some(Instant::now());
-            if let Ok(text) = cluster.commands.nodes().await {
-                cluster.has(nodes::read(&text, &cluster.config.name, &cluster.config.facts));
+            if let Ok(seen) = cluster.speech.nodes().await {
+                cluster.has(nodes::read(seen, &cluster.config.name, &cluster.config.facts));
             }
         }
     }
@@ -51,10 +51,10 @@ pub async fn keep(cluster: Arc<Cluster>) {
 
 async fn jobs(cluster: &Cluster) {
     let number = cluster.board.begin();
-    match cluster.commands.squeue().await {
-        Ok(text) => {
+    match cluster.speech.jobs().await {
+        Ok(seen) => {
             cluster.stands(None);
-            cluster.board.listed(number, listed(&text, &cluster.board.ids()));
+            cluster.board.listed(number, listed(seen, &cluster.board.ids()));
         }
         Err(Trouble::Away(why) | Trouble::Refused(why)) => cluster.stands(Some(why)),
     }

@@ -39,6 +39,7 @@ pub fn calls() -> SlurmCalls {
         become_account: words.map(ToOwned::to_owned).into(),
         conf: Some(told("SLURM_CONF")),
         path: "/usr/local/bin:/usr/bin:/bin".into(),
+        slurmrestd: None,
     }
 }
 

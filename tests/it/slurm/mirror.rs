@@ -68,16 +68,29 @@ async fn surveyed(server: &OnSlurm, holds: impl Fn(&str, bool) -> bool) {
     }
 }
 
-async fn reason(server: &OnSlurm, key: &AttemptKey, word: &str) {
+/// Of two jobs of a person one runs, and the other waits with this word of Slurm's.
+async fn one_waits(server: &OnSlurm, word: &str) -> [AttemptKey; 2] {
+    let submissions = ["sleep 600", "true"].map(|rest| server.submission(&Program::shell(&signed(rest))));
+    let keys = submissions.clone().map(|one| one.job.key.clone());
+    let [first, second] = submissions;
+    server.executor().submit(first).await;
+    until_executed(server, &keys[0], 1).await;
+    server.executor().submit(second).await;
     let began = Instant::now();
     loop {
-        let told = server.executor().notices(key).await;
+        let told = server.executor().notices(&keys[1]).await;
         if told.iter().any(|one| one.reason == word) {
-            return;
+            return keys;
         }
         assert!(began.elapsed() < PATIENCE, "{told:?}");
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
+}
+
+/// The one that waits begins when the other has ended.
+async fn the_other_goes_on(server: &OnSlurm, keys: &[AttemptKey; 2]) {
+    server.executor().cancel(&keys[0], StopCause::Cancelled, Duration::from_secs(1)).await;
+    assert_eq!(server.recorder().ended(&keys[1]).await.outcome, Outcome::Succeeded);
 }
 
 #[ignore = "needs a Slurm: make test-slurm"]
@@ -102,19 +115,12 @@ async fn quotas_are_accounts_that_bind_jobs_and_go_with_them() {
     assert_eq!(line.unwrap_or_else(|| panic!("{}", listed())), format!("{account}|{group}|7|cpu=4,mem=3G"));
 
     // One of a person's jobs runs, the other waits, in Slurm's words; both are counted for the project's account.
-    let submissions = ["sleep 600", "true"].map(|rest| server.submission(&Program::shell(&signed(rest))));
-    let keys = submissions.clone().map(|one| one.job.key.clone());
-    let [first, second] = submissions;
-    server.executor().submit(first).await;
-    until_executed(&server, &keys[0], 1).await;
-    server.executor().submit(second).await;
-    reason(&server, &keys[1], "AssocGrpCpuLimit").await;
+    let keys = one_waits(&server, "AssocGrpCpuLimit").await;
     let shown = slurm("squeue", &["-h", "-o", "%j %a"]);
     for key in &keys {
         assert!(shown.contains(&format!("{} {account}", key.object_name())), "{shown}");
     }
-    server.executor().cancel(&keys[0], StopCause::Cancelled, Duration::from_secs(1)).await;
-    assert_eq!(server.recorder().ended(&keys[1]).await.outcome, Outcome::Succeeded);
+    the_other_goes_on(&server, &keys).await;
 
     // What is as it is to be is left alone.
     let before = calls(&server).len();
@@ -168,13 +174,6 @@ async fn a_quality_of_service_that_holds_a_job_back_is_told_in_slurms_words() {
     let (who, more) = (format!("name={member}"), format!("qos+={qos}"));
     slurm("sacctmgr", &["-i", "modify", "user", "where", &who, "set", &more]);
     let server = OnSlurm::with(|config| config.facts.qos = Some(qos));
-    let submissions = ["sleep 600", "true"].map(|rest| server.submission(&Program::shell(&signed(rest))));
-    let keys = submissions.clone().map(|one| one.job.key.clone());
-    let [first, second] = submissions;
-    server.executor().submit(first).await;
-    until_executed(&server, &keys[0], 1).await;
-    server.executor().submit(second).await;
-    reason(&server, &keys[1], "QOSMaxCpuPerUserLimit").await;
-    server.executor().cancel(&keys[0], StopCause::Cancelled, Duration::from_secs(1)).await;
-    assert_eq!(server.recorder().ended(&keys[1]).await.outcome, Outcome::Succeeded);
+    let keys = one_waits(&server, "QOSMaxCpuPerUserLimit").await;
+    the_other_goes_on(&server, &keys).await;
 }

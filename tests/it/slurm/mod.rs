@@ -13,6 +13,7 @@ mod harness;
 mod mirror;
 mod outside;
 mod product;
+mod rest;
 mod scripts;
 mod server;
 mod single;

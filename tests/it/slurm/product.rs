@@ -58,9 +58,13 @@ fn server() -> Server {
 pub fn tell(app: &mut TestApp, calls: SlurmCalls) {
     let words = calls.become_account.iter().map(|word| format!("{word:?}")).collect::<Vec<_>>().join(", ");
     let conf = calls.conf.unwrap();
+    let rest = calls.slurmrestd.map(|rest| {
+        format!(", slurmrestd = {{url = {:?}, key = {:?}, user = {:?}}}", rest.url, rest.key, rest.user)
+    });
+    let rest = rest.unwrap_or_default();
     app.set(
         "CUBELOOM_SLURM_HALL",
-        format!("{{become = [{words}], conf = {conf:?}, path = {:?}}}", calls.path),
+        format!("{{become = [{words}], conf = {conf:?}, path = {:?}{rest}}}", calls.path),
     );
 }
 

@@ -15,26 +15,35 @@ use crate::cluster::product::{ended, until};
 use crate::support::TestApp;
 
 /// A workspace as docs/slurm.md says: who may write there owns it, and the server's group may read.
-fn own_workspace() -> PathBuf {
+fn own_workspace(account: &str) -> PathBuf {
     let workspace = workspace();
-    let owners = format!("{}:{}", told("CUBELOOM_TEST_SLURM_MEMBER"), told("CUBELOOM_TEST_SLURM_SERVER"));
+    let owners = format!("{}:{account}", told("CUBELOOM_TEST_SLURM_MEMBER"));
     for (program, word) in [("chown", owners.as_str()), ("chmod", "2750")] {
         assert!(Command::new(program).arg(word).arg(&workspace).status().unwrap().success());
     }
     workspace
 }
 
-/// A server under an account of its own, with the cluster.
-pub fn with_cluster(change: impl FnOnce(&mut Value)) -> (Server, Client) {
+/// A server under an account of its own, which becomes others by sudo, with the cluster.
+pub fn serve(
+    mut app: TestApp,
+    account: &str,
+    calls: SlurmCalls,
+    change: impl FnOnce(&mut Value),
+) -> (Server, Client) {
     let words = ["sudo", "-n", "-u", "{account}", "--"];
-    let mut app = TestApp::new();
-    tell(&mut app, SlurmCalls { become_account: words.map(ToOwned::to_owned).into(), ..calls() });
-    app.run_as(&told("CUBELOOM_TEST_SLURM_SERVER"), shared_program());
+    tell(&mut app, SlurmCalls { become_account: words.map(ToOwned::to_owned).into(), ..calls });
+    app.run_as(account, shared_program());
     let server = Server::start_in(app);
-    let mut body = of_workspace(&own_workspace());
+    let mut body = of_workspace(&own_workspace(account));
     change(&mut body);
     let admin = add(&server, &body);
     (server, admin)
+}
+
+/// The same with all that the commands need.
+pub fn with_cluster(change: impl FnOnce(&mut Value)) -> (Server, Client) {
+    serve(TestApp::new(), &told("CUBELOOM_TEST_SLURM_SERVER"), calls(), change)
 }
 
 #[ignore = "needs a Slurm: make test-slurm"]

@@ -54,7 +54,7 @@ def bring_up(ending: Ending, wanted: argparse.Namespace) -> int:
     """The whole life of a cluster; the exit code is the command's."""
     state = make_folder(wanted.state)
     parts, keep_logs = Parts(state, ending), True
-    people = People()
+    people = People(state)
     parts.afterwards(people.remove)
     try:
         people.add()

@@ -1,4 +1,4 @@
-"""The parts of a Slurm, in the order of their start: munge, MariaDB, slurmdbd, slurmctld, a slurmd for each node."""
+"""The parts of a Slurm, in the order of their start: munge, MariaDB, slurmdbd, slurmctld, a slurmd a node, slurmrestd."""
 
 import contextlib
 import os
@@ -16,7 +16,7 @@ from .people import People
 
 PROGRAMS = (
     *("munged", "mariadbd", "mariadb-install-db", "slurmdbd", "slurmctld", "slurmd", "sacctmgr", "sbatch"),
-    *("sudo", "ch-run"),
+    *("slurmrestd", "sudo", "ch-run"),
 )
 CGROUPS = Path("/sys/fs/cgroup")
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
@@ -43,6 +43,8 @@ def lacking() -> str:
         return f"not installed: {', '.join(missing)}; run tools/setup slurm"
     if not any(Path("/usr/lib").glob("*/slurm-wlm/accounting_storage_mysql.so")):
         return "slurmdbd cannot speak to MariaDB: install slurm-wlm-mysql-plugin"
+    if not any(Path("/usr/lib").glob("*/slurm-wlm/auth_jwt.so")):
+        return "slurmrestd cannot take tokens: install slurm-wlm-jwt-plugin"
     return ""
 
 
@@ -69,16 +71,19 @@ def own(folder: Path, user: str, mode: int = 0o755) -> Path:
 def start(parts: Parts, people: People) -> dict[str, str]:
     """Starts all of it; what a command on it must be told."""
     state = parts.state
-    ports = free_ports(7)
+    ports = free_ports(8)
     # Slurm 22.05 takes version 2 from systemd only.
     cgroups = all(os.access(CGROUPS / name, os.W_OK) for name in ("freezer", "memory"))
-    settings = written.Settings(state, socket.gethostname(), *ports[:3], tuple(ports[3:]), cgroups)
+    settings = written.Settings(state, socket.gethostname(), *ports[:4], tuple(ports[4:]), cgroups)
     parts.afterwards(remove_cgroups)
     munge(parts, settings)
     mariadb(parts, settings)
     database(parts, settings)
     conf = configuration(settings)
     own(state / "ctld", "slurm")
+    settings.key.write_bytes(secrets.token_bytes(32))
+    shutil.chown(settings.key, "slurm", "slurm")
+    settings.key.chmod(0o600)
     environment = {"SLURM_CONF": str(conf), "PATH": PATH}
     accounts(conf, people)
     (state / "hold").mkdir()
@@ -91,6 +96,7 @@ def start(parts: Parts, people: People) -> dict[str, str]:
         part = parts.start(f"slurmd-{name}", command, environment)
         parts.wait(part, f"the node {name}", lambda port=port: listens(port))
     parts.wait(controller, "idle nodes", lambda: states(conf) == ["idle"] * len(written.NODES))
+    rest(parts, settings, environment)
     shared = state / "shared"
     shared.mkdir()
     workspace = own(shared / written.PROJECT, people.member)
@@ -99,6 +105,8 @@ def start(parts: Parts, people: People) -> dict[str, str]:
         "CUBELOOM_TEST_SLURM_MEMBER": people.member,
         "CUBELOOM_TEST_SLURM_STRANGER": people.stranger,
         "CUBELOOM_TEST_SLURM_SERVER": people.server,
+        "CUBELOOM_TEST_SLURM_BOUND": people.bound,
+        "CUBELOOM_TEST_SLURM_REST": str(settings.rest),
         "CUBELOOM_TEST_SLURM_STATE": str(state),
         "CUBELOOM_TEST_SLURM_WORKSPACE": str(workspace),
     }
@@ -180,6 +188,18 @@ def configuration(settings: written.Settings) -> Path:
     conf = folder / "slurm.conf"
     conf.write_text(written.slurm(settings))
     return conf
+
+
+def rest(parts: Parts, settings: written.Settings, environment: dict[str, str]) -> None:
+    """slurmrestd, as an account that is nobody's: on a port, and on a socket. It knows nobody but by their tokens."""
+    folder = own(settings.state / "rest", "daemon")
+    words = ["-a", "rest_auth/jwt", "-s", "openapi/v0.0.38", f"127.0.0.1:{settings.rest}", f"unix:{folder / 'socket'}"]
+    # It writes no file of its pid, and takes no socket that is there already.
+    pid = ["sh", "-c", 'rm -f socket; echo $$ >pid; exec "$@"', "sh"]
+    begin = ["env", f"--chdir={folder}", *pid, *as_user("daemon", "slurmrestd", *words)]
+    command = kept(settings.state, "rest", begin)
+    part = parts.start("slurmrestd", command, {**environment, "SLURM_JWT": "daemon"})
+    parts.wait(part, "slurmrestd", lambda: listens(settings.rest))
 
 
 def accounts(conf: Path, people: People) -> None:

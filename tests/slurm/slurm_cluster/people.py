@@ -6,23 +6,25 @@ import re
 import subprocess
 from pathlib import Path
 
-NAME = re.compile(r"clt(\d+)[msc]")
+NAME = re.compile(r"clt(\d+)[mscb]")
 RULES = Path("/etc/sudoers.d")
 
 
 class People:
-    """Two people, one who may use the cluster and a stranger to it; and the account of a server that is not root."""
+    """Two people, one who may use the cluster and a stranger to it; and the accounts of two servers that are not root."""
 
-    def __init__(self) -> None:
+    def __init__(self, state: Path) -> None:
         number = os.getpid()
+        self.program = state / "shared" / "cubeloom"
         self.member = f"clt{number}m"
         self.stranger = f"clt{number}s"
         self.server = f"clt{number}c"
+        self.bound = f"clt{number}b"
 
     @property
     def all(self) -> tuple[str, ...]:
         """All accounts."""
-        return (self.member, self.stranger, self.server)
+        return (self.member, self.stranger, self.server, self.bound)
 
     def add(self) -> None:
         """Makes the accounts. Those of a cluster that was killed are removed first: their names hold its pid."""
@@ -34,10 +36,13 @@ class People:
             subprocess.run(
                 ["useradd", "--system", "--user-group", "--no-create-home", "--shell", "/bin/bash", name], check=True
             )
-        # The line of docs/slurm.md: the stranger is none of whom the server may become.
-        rule = RULES / self.server
-        rule.touch(mode=0o440)
-        rule.write_text(f"{self.server} ALL=({self.member}) NOPASSWD: /usr/bin/env\n")
+        # The lines of docs/slurm.md: the stranger is none of whom the servers may become. One may call any command as the
+        # member; the other, which speaks to slurmrestd, one program that writes files.
+        words = ", ".join(f"{self.program} __slurm-{word}" for word in ("write", "stop", "clean"))
+        for server, commands in ((self.server, "/usr/bin/env"), (self.bound, words)):
+            rule = RULES / server
+            rule.touch(mode=0o440)
+            rule.write_text(f"{server} ALL=({self.member}) NOPASSWD: {commands}\n")
 
     def remove(self) -> None:
         """Removes them; one that was never made is none the less gone."""

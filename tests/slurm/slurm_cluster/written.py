@@ -20,6 +20,7 @@ class Settings:
     controller: int
     accounting: int
     database_port: int
+    rest: int
     nodes: tuple[int, ...]
     cgroups: bool
     password: str = field(default_factory=lambda: secrets.token_hex(16))
@@ -28,6 +29,11 @@ class Settings:
     def socket(self) -> Path:
         """Munge's."""
         return self.state / "munge" / "socket"
+
+    @property
+    def key(self) -> Path:
+        """That of the tokens by which slurmrestd, and slurmctld behind it, know people."""
+        return self.state / "ctld" / "jwt.key"
 
 
 def slurmdbd(settings: Settings) -> str:
@@ -64,6 +70,8 @@ SlurmUser=slurm
 SlurmdUser=root
 AuthType=auth/munge
 AuthInfo=socket={settings.socket}
+AuthAltTypes=auth/jwt
+AuthAltParameters=jwt_key={settings.key}
 SlurmdSpoolDir={settings.state}/%n
 SlurmdPidFile={settings.state}/%n/pid
 SlurmdParameters=config_overrides

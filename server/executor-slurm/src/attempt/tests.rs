@@ -10,7 +10,7 @@ use tokio::sync::mpsc::unbounded_channel;
 use super::*;
 use crate::executor::SlurmExecutor;
 use crate::executor::tests::{Deaf, executor, noted, program};
-use crate::seen::{Jobs, accounted, listed};
+use crate::seen::{Jobs, accounted, lines, listed};
 
 const RUNS: &str = "7|1000|RUNNING|None|n1|called-otherwise\n";
 
@@ -27,7 +27,7 @@ fn attempt(executor: &SlurmExecutor, data: &Path) -> Attempt {
 fn look(attempt: &Attempt, text: &str) {
     let board = &attempt.cluster.board;
     let number = board.begin();
-    board.listed(number, listed(text, &board.ids()));
+    board.listed(number, listed(lines(text), &board.ids()));
 }
 
 fn account(attempt: &Attempt, jobs: &Jobs) {

@@ -1,4 +1,5 @@
 //! What needs the tests' cluster for itself: parts of it are stopped, nodes are lost, requests are counted.
 
 mod load;
+mod rest;
 mod weather;

@@ -31,15 +31,15 @@ fn slurm(words: &[&str]) -> String {
     String::from_utf8(done.stdout).unwrap()
 }
 
-/// A part of the cluster that was ended: `ctld`, or a node's daemon. It starts again when this is dropped.
-struct Held {
+/// A part of the cluster that was ended: `ctld`, `rest`, or a node's daemon. It starts again when this is dropped.
+pub struct Held {
     name: String,
     hold: PathBuf,
 }
 
 impl Held {
     /// Ends a part, and waits until it is gone.
-    fn end(name: &str, signal: &str) -> Self {
+    pub fn end(name: &str, signal: &str) -> Self {
         let state = PathBuf::from(told("CUBELOOM_TEST_SLURM_STATE"));
         let pid = fs::read_to_string(state.join(name).join("pid")).unwrap().trim().to_owned();
         let hold = state.join("hold").join(name);
@@ -61,6 +61,10 @@ impl Drop for Held {
         let began = Instant::now();
         let is_back = || match self.name.as_str() {
             "ctld" => slurm(&["scontrol", "ping"]).contains("UP"),
+            "rest" => {
+                let place = format!("127.0.0.1:{}", told("CUBELOOM_TEST_SLURM_REST"));
+                std::net::TcpStream::connect(place).is_ok()
+            }
             node => slurm(&["sinfo", "-h", "-n", node, "-p", "all", "-o", "%T"]).trim() == "idle",
         };
         while !is_back() && began.elapsed() < PATIENCE {

@@ -1,0 +1,87 @@
+//! One call over HTTP, on a connection of its own: a server asks about once a second, and slurmrestd may be started again any
+//! time.
+
+use cubeloom_domain::slurm::RestPlace;
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::Request;
+use hyper::body::Bytes;
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpStream, UnixStream};
+
+use crate::commands::LIMIT;
+
+/// An answer is no longer than so many bytes: some KiB a job.
+const LONGEST: usize = 512 << 20;
+
+/// What is asked.
+pub struct Call<'a> {
+    /// `GET`, `POST`, `DELETE`.
+    pub method: &'static str,
+    /// With the query.
+    pub path: &'a str,
+    /// Who asks.
+    pub account: &'a str,
+    /// The account's token.
+    pub token: &'a str,
+    /// JSON; empty for none.
+    pub body: String,
+}
+
+/// Asks; the status and the text of the answer.
+///
+/// # Errors
+/// Nothing came: a sentence's end.
+pub async fn talk(place: RestPlace<'_>, call: Call<'_>) -> Result<(u16, String), String> {
+    let talk = async {
+        match place {
+            RestPlace::Port(place) => {
+                let stream = TcpStream::connect(place).await.map_err(|error| error.to_string())?;
+                over(stream, place, call).await
+            }
+            RestPlace::Socket(path) => {
+                let stream = UnixStream::connect(path).await.map_err(|error| error.to_string())?;
+                over(stream, "localhost", call).await
+            }
+        }
+    };
+    let late = |_| format!("not within {} seconds", LIMIT.as_secs());
+    tokio::time::timeout(LIMIT, talk).await.map_err(late)?
+}
+
+async fn over<S>(stream: S, host: &str, call: Call<'_>) -> Result<(u16, String), String>
+where
+    S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
+    let request = Request::builder()
+        .method(call.method)
+        .uri(call.path)
+        .header("Host", host)
+        .header("Accept", "application/json")
+        .header("Content-Type", "application/json")
+        .header("Connection", "close")
+        .header("X-SLURM-USER-NAME", call.account)
+        .header("X-SLURM-USER-TOKEN", call.token)
+        .body(Full::new(Bytes::from(call.body)))
+        .map_err(|error| error.to_string())?;
+    let (mut sender, connection) =
+        http1::handshake(TokioIo::new(stream)).await.map_err(|error| error.to_string())?;
+    let ask = async {
+        let answer = sender.send_request(request).await.map_err(|error| error.to_string())?;
+        let status = answer.status().as_u16();
+        let body = Limited::new(answer.into_body(), LONGEST).collect().await;
+        let body = body.map_err(|error| error.to_string())?.to_bytes();
+        Ok((status, String::from_utf8_lossy(&body).into_owned()))
+    };
+    // The connection is driven by whoever asks: nothing of it is left behind when nobody waits any more.
+    tokio::pin!(ask);
+    tokio::pin!(connection);
+    tokio::select! {
+        done = &mut ask => done,
+        ended = &mut connection => match ended {
+            Ok(()) => ask.await,
+            Err(error) => Err(error.to_string()),
+        },
+    }
+}
