@@ -2596,13 +2596,13 @@ class TestedWorkerView(PreflightValues):
     What the test of one worker came to.
     """
 
-    slow: NotRequired[bool]
-    """
-    Whether something of it is beyond the bound: slower than is normal on the nodes of the group. By itself that is no failure.
-    """
     worker: str
     """
     The worker, `<role>-<index>`.
+    """
+    slow: NotRequired[bool]
+    """
+    Whether something of it is beyond the bound: slower than is normal on the nodes of the group. By itself that is no failure.
     """
     wrong: NotRequired[list[str]]
     """
