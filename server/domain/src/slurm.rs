@@ -81,6 +81,9 @@ pub struct SlurmFacts {
     /// What runs a template's image; absent where programs run on the nodes themselves.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub containers: Option<SlurmContainers>,
+    /// Nodes to which no job goes: those that are set aside.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub aside_nodes: Vec<String>,
 }
 
 /// The nodes that a placement may name together.
@@ -276,6 +279,7 @@ impl SlurmFacts {
             group.partition.iter().for_each(|value| word(field("partition"), value, false));
             group.features.iter().for_each(|value| word(field("features"), value, false));
         }
+        self.aside_nodes.iter().for_each(|value| word("aside_nodes".into(), value, false));
         if let Some(cards) = &self.cards {
             cards.types.iter().for_each(|value| word("cards.types".into(), value, false));
             if cards.shards == Some(0) {
@@ -300,7 +304,8 @@ impl SlurmFacts {
 }
 
 /// Whether a text is one word for Slurm and for a shell.
-fn is_word(text: &str) -> bool {
+#[must_use]
+pub fn is_word(text: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-+".contains(&byte);
     !text.is_empty() && !text.starts_with('-') && text.bytes().all(plain)
 }

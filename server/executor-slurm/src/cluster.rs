@@ -1,11 +1,12 @@
 //! What all attempts on one cluster share.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 use cubeloom_domain::clusters::Standing;
 use cubeloom_domain::executor::{Ended, Event, Facts, Observation, Observer};
+use cubeloom_domain::slurm;
 use cubeloom_domain::{AttemptKey, Clock};
 use cubeloom_executor_local::StopWish;
 use cubeloom_workers::reports::Reports;
@@ -75,6 +76,8 @@ pub struct Cluster {
     /// What attempts wait for: a word, and a sentence.
     waiting: Mutex<HashMap<AttemptKey, (&'static str, String)>>,
     facts: RwLock<Facts>,
+    /// Nodes that are set aside.
+    aside: RwLock<BTreeSet<String>>,
     /// The uids of accounts, as they were asked for.
     uids: Uids,
 }
@@ -95,6 +98,7 @@ impl Cluster {
             mirror: Mirror::default(),
             orders: Orders::new(),
             end: CancellationToken::new(),
+            aside: RwLock::default(),
             attempts: Mutex::default(),
             waiting: Mutex::default(),
             uids: Uids::new(),
@@ -178,9 +182,27 @@ impl Cluster {
         Ok(uid)
     }
 
-    /// What the cluster has.
+    /// What the cluster has, without the nodes that are set aside.
     pub fn facts(&self) -> Facts {
-        self.facts.read().unwrap_or_else(PoisonError::into_inner).clone()
+        let mut facts = self.facts.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let aside = self.aside.read().unwrap_or_else(PoisonError::into_inner);
+        facts.nodes.retain(|node| !aside.contains(&node.name));
+        if let Some(slurm) = &mut facts.slurm {
+            slurm.aside_nodes.extend(aside.iter().cloned());
+        }
+        facts
+    }
+
+    /// No job goes to these nodes from now on. What could be no node's name stands in no script.
+    pub fn set_aside(&self, nodes: impl Iterator<Item = String>) {
+        *self.aside.write().unwrap_or_else(PoisonError::into_inner) =
+            nodes.filter(|name| slurm::is_word(name)).collect();
+    }
+
+    /// The nodes to which no job goes.
+    pub fn aside(&self) -> Vec<String> {
+        let aside = self.aside.read().unwrap_or_else(PoisonError::into_inner);
+        self.config.facts.aside_nodes.iter().chain(aside.iter()).cloned().collect()
     }
 
     /// It has this now.

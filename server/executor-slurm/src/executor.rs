@@ -1,5 +1,6 @@
 //! The executor's port.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use cubeloom_domain::logs::Logs;
 use cubeloom_domain::lowered::{Bindings, SlurmBindings};
 use cubeloom_domain::outcome::Failure;
 use cubeloom_domain::quota::QueueRecord;
+use cubeloom_domain::slurm::SlurmFacts;
 use cubeloom_domain::usage::UsageSeries;
 use cubeloom_domain::{AttemptKey, Clock};
 use cubeloom_executor_local::StopWish;
@@ -82,10 +84,15 @@ impl Executor for SlurmExecutor {
         self.cluster.mirror.share(queues);
     }
 
+    fn set_aside(&self, nodes: BTreeMap<String, String>) {
+        self.cluster.set_aside(nodes.into_keys());
+    }
+
     fn bind(&self, job: &Job) -> Result<Bindings, Failure> {
         let account = self.cluster.config.account(&job.project, &job.user)?;
         let cluster = self.cluster.config.name.clone();
         let facts = self.cluster.config.facts.of_project(&job.project).of_account(&account);
+        let facts = SlurmFacts { aside_nodes: self.cluster.aside(), ..facts };
         Ok(Bindings::Slurm(Box::new(SlurmBindings { cluster, facts })))
     }
 

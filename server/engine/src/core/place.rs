@@ -83,7 +83,9 @@ impl Place {
         self.tell_the_rest(now);
         self.desk.set_nodes(node_rooms(&facts.nodes), now);
         self.scaling = Scaler::of(self.executor.as_ref(), &facts);
-        self.aside = facts.kubernetes.map_or(0, |facts| facts.aside_nodes.len());
+        let aside =
+            facts.kubernetes.map(|facts| facts.aside_nodes).or(facts.slurm.map(|facts| facts.aside_nodes));
+        self.aside = aside.map_or(0, |nodes| nodes.len());
         self.nodes = facts.nodes;
         self.changed = true;
     }

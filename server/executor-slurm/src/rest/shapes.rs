@@ -15,10 +15,11 @@ use crate::seen::{SeenJob, State};
 use crate::speech::Given;
 
 /// A field of a job that has the value of an option as it is.
-const TEXTS: [(&str, &str); 14] = [
+const TEXTS: [(&str, &str); 15] = [
     ("account", "account"),
     ("comment", "comment"),
     ("constraint", "constraints"),
+    ("exclude", "exclude_nodes"),
     ("gpus-per-task", "gpus_per_task"),
     ("gres", "gres"),
     ("job-name", "name"),

@@ -81,11 +81,14 @@ pub(crate) async fn set(
     let executor = web.clusters().get(&of.cluster);
     let executor = executor.ok_or_else(|| ApiError::not_found("cluster", &of.cluster))?;
     let mut found = Found::default();
-    if of.node.len() > NAME || !of.node.split('.').all(is_label) {
+    let kind = super::facts(&executor).await?.kind;
+    // Slurm's may have capitals.
+    let named = if kind == "slurm" { of.node.to_ascii_lowercase() } else { of.node.clone() };
+    if of.node.len() > NAME || !named.split('.').all(is_label) {
         found.wrong("/node", "a node's name has small letters, digits, `-` and `.`");
     }
     found.line("/note", &said.note, NOTE);
-    if super::facts(&executor).await?.kind == "local" {
+    if kind == "local" {
         found.wrong("/cluster", "the server's own machine is one node, which cannot be set aside");
     }
     found.refuse()?;

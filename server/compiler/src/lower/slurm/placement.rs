@@ -34,6 +34,11 @@ pub fn asked(
     if !features.is_empty() {
         asked.push(format!("--constraint={}", features.join("&")));
     }
+    if !frame.facts.aside_nodes.is_empty() {
+        let aside = frame.facts.aside_nodes.join(",");
+        notes.decide(format!("no worker goes to nodes that are set aside: {aside}"));
+        asked.push(format!("--exclude={aside}"));
+    }
     apart(frame, &mut asked, notes);
     if workers > 1 && !alone {
         // Workers with cards talk much and are packed; others share what each node has, and are spread.
@@ -84,6 +89,9 @@ fn features(frame: &Frame<'_>, notes: &mut Notes) -> Vec<String> {
 /// Tasks of one run apart. Slurm knows nothing of runs: only a node that nobody else is on is surely free of them.
 fn apart(frame: &Frame<'_>, asked: &mut Vec<String>, notes: &mut Notes) {
     let placement = &frame.job.placement;
+    if placement.spread == Some(Spread::Preferred) {
+        notes.decide("`spread: preferred` means nothing here: Slurm knows nothing of runs, and a node is its own or shared");
+    }
     if !whole_nodes(frame) {
         return;
     }
