@@ -82,6 +82,7 @@ const OTHERS: &[&str] = &[
     "Connection timed out",
     "Socket timed out",
     "Zero Bytes were transmitted",
+    "job submit limit",
     "Transport endpoint is not connected",
     "Unexpected message received",
     "Protocol authentication error",

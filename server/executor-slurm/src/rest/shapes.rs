@@ -260,7 +260,7 @@ impl Answer {
     /// The version of Slurm, as `slurm 22.05.8`.
     pub fn version(self) -> String {
         let release = self.meta.and_then(|meta| meta.slurm?.release);
-        format!("slurm {}", release.unwrap_or_else(|| "of a version that it does not say".into()))
+        format!("slurm {}", release.as_deref().unwrap_or("?"))
     }
 
     /// The jobs of a list.
