@@ -88,7 +88,8 @@ fn before(from: Timestamp, fine: Stretch) -> Option<Stretch> {
     let long = (fine.start - seconds(from)).min(COARSE);
     let step = (long / COARSE_POINTS).ceil().max(LEAST_STEP);
     let steps = (long / step).floor();
-    (steps >= 1.0).then(|| Stretch { start: fine.start - (steps - 1.0) * step, end: fine.start, step })
+    let start = fine.start - (steps - 1.0) * step;
+    (steps >= 1.0).then_some(Stretch { start, end: fine.start, step })
 }
 
 /// What is told of these measures, each asked for as `of` has it; `None` is the memory that the cards have.

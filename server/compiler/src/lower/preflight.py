@@ -4,10 +4,10 @@
 
 preflight.json, beside it, holds the `workers` in rank order (role, index, address, port), how many `cards` one of each role has,
 the roles whose cards are `slices`, the variables of volumes that are `read_only`, how many seconds the workers `wait` for each
-other, and the `bounds` of what is measured (MB/s; of cards TFLOP/s; of folders seconds at the most) and their `floors`. The first worker leads: it
-tells the others when to measure with whom, so that pairs do not disturb each other, and decides. What all measured is one line of
-its outputs. The worker that is blamed ends with exit code 3, and the others wait to be ended because of it. It is `sure` that it
-is this one only where others of this job are good: what is wrong with all alike, an image or a volume, is no node's, and the
+other, and the `bounds` of what is measured (MB/s; of cards TFLOP/s; of folders seconds at the most) and their `floors`. The first
+worker leads: it tells the others when to measure with whom, so that pairs do not disturb each other, and decides. What all measured
+is one line of its outputs. The worker that is blamed ends with exit code 3, and the others wait to be ended because of it. It is
+`sure` that it is this one only where others of this job are good: what is wrong with all alike, an image or a volume, is no node's, and the
 bounds are of other jobs, which may have had other machines. Between workers of one host no network is measured: it is none.
 
 Only a worker that is worse than its peers by far is blamed for a value, or one below the `floors`, to which every sound machine comes.
@@ -17,6 +17,7 @@ PREFLIGHT_SLOW, `worker-1=2.5`, makes the network of a worker as slow as that, i
 where it is measured but not told, for it is not to be learned from.
 """
 
+import importlib.util
 import json
 import os
 import socket
@@ -25,9 +26,19 @@ import struct
 import sys
 import time
 
-# The other two files lie beside this one, wherever Python looks for modules.
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def part(name):
+    """A file beside this one. Its folder may be one to enter and not to list, where Python finds no modules by itself."""
+    spec = importlib.util.spec_from_file_location(name, os.path.join(HERE, name + ".py"))
+    sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(sys.modules[name])
+
+
 sys.dont_write_bytecode = True
+part("preflight_link")
+part("preflight_tests")
 
 from preflight_link import CHUNK, Door, Lines, Lost, MEASURE, TALK, drop, exactly, prove  # noqa: E402
 from preflight_tests import SLOWER, say, test  # noqa: E402
@@ -48,7 +59,7 @@ END = 60
 
 
 def main(words):
-    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "preflight.json")) as file:
+    with open(os.path.join(HERE, "preflight.json")) as file:
         table = json.load(file)
     slow = os.environ.pop("PREFLIGHT_SLOW", "")
     names = ["%s-%d" % (role, index) for role, index, _, _ in table["workers"]]
