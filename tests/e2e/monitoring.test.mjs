@@ -58,7 +58,9 @@ test("the grid is gone over with keys, and leads to a card and its hour", async 
   await page.keyboard.press("End");
   await chosen.getByRole("heading", { name: "node-04 · Card 7" }).waitFor();
   const outstanding = page.getByRole("region", { name: "What stands out" }).getByRole("row");
-  assert.equal(await outstanding.count(), 1 + 5);
+  // Five cards, and two nodes that are free in part.
+  assert.equal(await outstanding.count(), 1 + 5 + 2);
+  assert.match(await outstanding.filter({ hasText: "5 of 8 cards" }).first().innerText(), /free, node partly held[\s\S]*node-02/);
   assert.match(await outstanding.filter({ hasText: "faulty" }).innerText(), /XID error 79/);
   assert.deepEqual(await look(page, "en"), []);
   await page.keyboard.press("Home");
@@ -74,7 +76,7 @@ test("idle clusters, vanished cards and a Prometheus that is away have their pag
   const page = await site.open({ as: "emil", size: "narrow" });
   await page.goto("/clusters/idle/nodes");
   await settled(page);
-  await page.getByText("No card is held and idle, faulty or gone.").waitFor();
+  await page.getByText("No card is held and idle, faulty or gone, and no node is free in part.").waitFor();
   assert.deepEqual(await look(page, "en"), []);
   await page.goto("/clusters/busy/gpus/GPU-node-03-2");
   await settled(page);

@@ -42,7 +42,7 @@ for (const [lang, theme, size] of [["en", "light", "wide"], ["zh", "dark", "narr
     await page.goto(PAGE);
     await settled(page);
     assert.equal(await page.locator("[data-plot] canvas").count(), 2);
-    // Asked for, had, used, advised, and where memory ran out; the first row of a legend is the axis.
+    // Had, asked for, used, advised, and where memory ran out; the first row of a legend is the axis.
     assert.equal(await page.locator("[data-plot=memory] .u-legend .u-series").count(), 6);
     assert.ok((await page.locator("#size-changes tbody tr").count()) >= 2);
     await page.locator("#main details summary").press("Enter");

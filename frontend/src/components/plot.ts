@@ -37,6 +37,9 @@ export interface PlotOptions {
 
 const COLOURS = 6;
 
+/** Steps and attempts are counted: between two of them there is nothing. */
+const WHOLE = Array.from({ length: 13 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
+
 /** A plot; `box` gets the class `plot`. */
 export class Plot {
   readonly #box: HTMLElement;
@@ -102,9 +105,10 @@ export class Plot {
       width: marks ? 0 : 1.75,
       // Lines of the same colour differ by their dashes.
       ...(index >= COLOURS || dashed ? { dash: [6, 3] } : {}),
-      points: marks ? { show: true, size: 11, width: 2 } : { show: x.length <= 30 && !dashed, size: 5 },
+      // A single point has no dashes to be seen by.
+      points: marks ? { show: true, size: 11, width: 2 } : { show: x.length === 1 || (x.length <= 30 && !dashed), size: dashed ? 9 : 5 },
       spanGaps: this.#options.gaps !== true,
-      value: (_plot, value: number | null) => (value === null ? "–" : number(value)),
+      value: (_plot, value: number | null | undefined) => (value == null ? "–" : number(value)),
     }));
     const time = this.#options.axis === "time";
     const { least } = this.#options;
@@ -114,7 +118,7 @@ export class Plot {
       {
         ...this.#size(),
         scales: { x: { time }, ...(least === undefined ? {} : { y: { range: (_plot, low, high) => [Math.min(least, low), high > least ? high * 1.1 : least + 1] } }) },
-        axes: [axis, { ...axis, size: 58, values: (_plot, values) => values.map(number) }],
+        axes: [time ? axis : { ...axis, incrs: WHOLE }, { ...axis, size: 58, values: (_plot, values) => values.map(number) }],
         series: [first, ...lines],
         cursor: { points: { size: 7 }, drag: { setScale: true, x: true, y: false } },
         legend: { live: true },

@@ -91,7 +91,7 @@ function paintCard(context: CanvasRenderingContext2D, colours: Colours, card: Ca
   mark(context, colours, card.state, x, y);
 }
 
-/** Idle cards have a thick frame, faulty ones a cross, those that vanished a broken frame, fragments a dot. */
+/** Idle cards have a thick frame, faulty ones a cross, those that vanished a broken frame, fragments a dot in a broken one. */
 function mark(context: CanvasRenderingContext2D, colours: Colours, state: string, x: number, y: number): void {
   const frame = (colour: string, width: number, dash: number[] = []) => {
     context.strokeStyle = colour;
@@ -103,8 +103,9 @@ function mark(context: CanvasRenderingContext2D, colours: Colours, state: string
   if (state === "idle") frame(colours["warning-text"], 3);
   else if (state === "away") frame(colours["danger-text"], 1.5, [3, 2]);
   else if (state === "fragment") {
-    context.fillStyle = colours["text-faint"];
-    context.fillRect(x + CELL / 2 - 2, y + CELL / 2 - 2, 4, 4);
+    frame(colours["warning-text"], 1.5, [2, 2]);
+    context.fillStyle = colours["warning-text"];
+    context.fillRect(x + CELL / 2 - 3, y + CELL / 2 - 3, 6, 6);
   } else if (state === "faulty") {
     frame(colours["danger-text"], 2);
     context.beginPath();

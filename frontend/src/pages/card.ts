@@ -69,7 +69,7 @@ class Hour {
     }
     const box = h("div", { class: "card padded" });
     this.#grid.append(box);
-    this.#plots.set(title, new Plot(box, { title, series, axis: "time", height: 180, gaps: true }));
+    this.#plots.set(title, new Plot(box, { title, series, axis: "time", height: 180, gaps: true, least: 0 }));
   }
 }
 

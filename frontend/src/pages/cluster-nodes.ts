@@ -6,6 +6,7 @@ import { field, select } from "../core/fields";
 import { t } from "../core/texts";
 import { allNodes, keepTrue, missing } from "../monitoring/data";
 import type { Card, Node } from "../monitoring/data";
+import { fragmented, type Fragmented } from "../monitoring/fragments";
 import { Grid } from "../monitoring/grid";
 import type { Measure } from "../monitoring/paint";
 import { called, cardPage, facts, link, STAND_OUT, stateOf, STATES, stateSign } from "../monitoring/show";
@@ -75,16 +76,23 @@ function links(node: Node): HTMLElement[] {
 function standOut(cluster: string, nodes: Node[]): HTMLElement[] {
   const found = nodes.flatMap((node) => node.cards.filter((card) => STAND_OUT.includes(card.state)).map((card) => ({ node, card })));
   const head = h("div", { class: "section-head" }, h("h2", { id: "stand-out" }, t("monitoring.stand-out")));
-  if (found.length === 0) return [head, h("p", { class: "muted" }, nothing(nodes))];
+  const parts = fragmented(nodes);
+  if (found.length + parts.length === 0) return [head, h("p", { class: "muted" }, nothing(nodes))];
   const names = [t("monitoring.state"), t("monitoring.node"), t("monitoring.held-by")];
   const row = ({ node, card }: { node: Node; card: Card }) => h("tr", {},
     h("th", { scope: "row" }, h("a", { href: cardPage(cluster, card) }, called(card))),
     h("td", { "data-label": names[0] }, h("span", {}, stateSign(card.state), card.xid == null ? null : ` · ${t("monitoring.xid")} ${card.xid}`)),
     h("td", { "data-label": names[1] }, node.name),
     h("td", { "data-label": names[2] }, ...holders(card)));
-  const rows = found.slice(0, TOLD).map(row);
+  const partly = (part: Fragmented) => h("tr", {},
+    h("th", { scope: "row" }, t("monitoring.some-free", { free: part.free, all: part.all })),
+    h("td", { "data-label": names[0] }, stateSign("fragment")),
+    h("td", { "data-label": names[1] }, part.node),
+    h("td", { "data-label": names[2] }, ...holders(part)));
+  const rows = [...found.slice(0, TOLD).map(row), ...parts.slice(0, TOLD).map(partly)];
   const top = h("tr", {}, h("th", {}, t("monitoring.card")), ...names.map((name) => h("th", {}, name)));
-  const more = found.length > TOLD ? [h("p", { class: "muted" }, t("monitoring.more", { n: found.length - TOLD }))] : [];
+  const untold = found.length + parts.length - rows.length;
+  const more = untold > 0 ? [h("p", { class: "muted" }, t("monitoring.more", { n: untold }))] : [];
   return [head, h("div", { class: "table-box" }, h("table", { class: "table cards" }, h("thead", {}, top), h("tbody", {}, ...rows))), ...more];
 }
 
@@ -93,7 +101,7 @@ function nothing(nodes: Node[]): string {
   return nodes.some((node) => node.cards.length > 0) ? t("monitoring.nothing-stands-out") : t("monitoring.no-cards");
 }
 
-function holders(card: Card): (HTMLElement | string)[] {
+function holders(card: Pick<Card, "holders" | "others">): (HTMLElement | string)[] {
   const shown = (card.holders ?? []).flatMap((holder, at) => [at > 0 ? ", " : "", link(holder)]);
   if (shown.length > 0) return shown;
   return [card.others > 0 ? t("monitoring.held-by-others", { n: card.others }) : t("monitoring.held-by-nobody")];

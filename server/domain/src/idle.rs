@@ -31,6 +31,8 @@ pub struct Idle {
     pub since: Timestamp,
     /// The longest time for which all were idle between two times at work, in microseconds.
     pub longest: u64,
+    /// For how long all were idle between two times at work, altogether, in microseconds.
+    pub idled: u64,
     /// For how long any was at work, in microseconds.
     pub worked: u64,
     /// How far apart samples are as a rule, in microseconds: of what was shorter than this nothing is known.
@@ -116,7 +118,7 @@ pub fn look(workers: &[WorkerUsage], has: u32, now: Timestamp) -> Option<Idle> {
     steps.sort_by_key(|step| step.at);
     let (mut idle, mut idle_count) = (vec![false; count], 0);
     let (mut since, mut began): (Option<Timestamp>, Option<Timestamp>) = (None, None);
-    let (mut longest, mut worked) = (0, 0);
+    let (mut longest, mut idled, mut worked) = (0, 0, 0);
     for step in steps {
         let was = std::mem::replace(&mut idle[step.worker], step.idle);
         idle_count = idle_count + usize::from(step.idle) - usize::from(was);
@@ -129,7 +131,9 @@ pub fn look(workers: &[WorkerUsage], has: u32, now: Timestamp) -> Option<Idle> {
                 since = None;
                 // Before it first worked it was about to begin.
                 if worked > 0 {
-                    longest = longest.max(micros(from, step.at));
+                    let lasted = micros(from, step.at);
+                    longest = longest.max(lasted);
+                    idled += lasted;
                 }
                 began = Some(step.at);
             }
@@ -139,7 +143,7 @@ pub fn look(workers: &[WorkerUsage], has: u32, now: Timestamp) -> Option<Idle> {
             (Some(_), true) => {}
         }
     }
-    since.map(|since| Idle { since, longest, worked, apart: u64::try_from(rule).unwrap_or(0) })
+    since.map(|since| Idle { since, longest, idled, worked, apart: u64::try_from(rule).unwrap_or(0) })
 }
 
 /// What cards that draw little draw at the most.
@@ -159,14 +163,16 @@ fn micros(from: Timestamp, to: Timestamp) -> u64 {
 }
 
 /// How an attempt hangs whose cards are like this, if it does: a program that reports steps has reported none since either, and has
-/// more to do.
+/// more to do. One whose cards were mostly idle before, or that has worked for less than the time that would be too long, waits
+/// for what others want of it, as a server or a notebook does: how long that takes is no pattern of its own.
 #[must_use]
 pub fn judge(idle: &Idle, pace: Option<&Pace>, policy: &HangPolicy, now: Timestamp) -> Option<Hang> {
     let is_at_work = pace.is_some_and(|pace| pace.last.at > idle.since || pace.behind.is_none());
     // A time that lay between two samples was never seen.
     let pattern = Duration::from_micros(idle.longest.max(idle.apart)).saturating_mul(FACTOR);
     let due = idle.since.plus(policy.after.0.max(pattern));
-    if is_at_work || Duration::from_micros(idle.worked) < WORKED || due > now {
+    let enough = WORKED.max(policy.after.0).max(Duration::from_micros(idle.idled));
+    if is_at_work || Duration::from_micros(idle.worked) < enough || due > now {
         return None;
     }
     let behind = pace.and_then(|pace| pace.behind);

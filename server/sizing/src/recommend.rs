@@ -1,7 +1,7 @@
 //! What the workers of one role of the next attempt get, from what is kept of earlier ones.
 
 use cubeloom_domain::sizing::{Kept, Past, PastEnd, Reason, Size, SizedRole};
-use cubeloom_domain::{Bytes, Cpu};
+use cubeloom_domain::{Bytes, Cpu, Timestamp};
 
 use crate::learner::{Advice, Basis, GROWTH, Learner, Settings};
 use crate::trace::{Attempt, Status};
@@ -81,6 +81,31 @@ impl Taught {
 #[must_use]
 pub fn recommend(question: &Question<'_>) -> SizedRole {
     recommend_by(&Taught::new(question.make, question.past, question.kin), question)
+}
+
+/// What each earlier attempt of the question would have got, in their order: by what had ended before it began, of what it
+/// was made of and asked for. Whether advice that was not followed would have held is seen from that.
+#[must_use]
+pub fn in_hindsight(question: &Question<'_>) -> Vec<Size> {
+    let then = |of: &Past| {
+        let began = Timestamp(of.ended_at.0.saturating_sub_unsigned(of.micros));
+        let known = |all: &[Past]| -> Vec<Past> {
+            all.iter().filter(|past| past.make == of.make && past.ended_at <= began).cloned().collect()
+        };
+        let (past, kin) = (known(question.past), known(question.kin));
+        recommend(&Question {
+            asked: of.asked(),
+            make: &of.make,
+            input: of.input,
+            past: &past,
+            kin: &kin,
+            ran_out: None,
+            running: 0,
+            ..*question
+        })
+        .gets
+    };
+    question.past.iter().map(then).collect()
 }
 
 /// The same by what the attempts of the question have taught.

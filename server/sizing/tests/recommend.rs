@@ -5,7 +5,7 @@
 use cubeloom_domain::resources::Amount;
 use cubeloom_domain::sizing::{Keeper, Kept, Past, PastEnd, Reason, Size, SizedRole};
 use cubeloom_domain::{Bytes, Cpu, Timestamp};
-use cubeloom_sizing::{MANY, Question, keep_placeable, keep_within, recommend};
+use cubeloom_sizing::{MANY, Question, in_hindsight, keep_placeable, keep_within, recommend};
 use proptest::prelude::*;
 
 const MIB: u64 = 1 << 20;
@@ -63,6 +63,30 @@ fn nothing_known_is_as_asked() {
     let sized = recommend(&question(&[]));
     assert_eq!((sized.gets, sized.memory, sized.cpu), (sized.asked, Reason::Asked, Reason::Asked));
     assert!(sized.confidence < 0.01 && sized.sentence().is_none());
+}
+
+#[test]
+fn what_was_advised_then_is_told_by_what_had_ended_then() {
+    let mut past = steady(24);
+    past[23].peak = 8 * GIB;
+    let then = in_hindsight(&question(&past));
+    assert_eq!((then.len(), then[0]), (24, size(2000, 16 * GIB)));
+    for (at, told) in then.iter().enumerate() {
+        let known = recommend(&question(&past[..at]));
+        assert_eq!(*told, known.gets, "attempt {at}");
+    }
+    // The last one's peak was not known when it began, and is now.
+    assert!(then[23].memory.0 < 4 * GIB && recommend(&question(&past)).gets.memory.0 > 8 * GIB);
+}
+
+#[test]
+fn what_was_advised_then_knows_nothing_of_what_still_ran_or_was_made_of_something_else() {
+    let mut past = steady(12);
+    past[11].ended_at = past[10].ended_at;
+    past[10].make = "other".into();
+    let then = in_hindsight(&question(&past));
+    assert_eq!(then[10], size(2000, 16 * GIB), "nothing of its make had ended");
+    assert_eq!(then[11], recommend(&question(&past[..10])).gets, "the one beside it still ran");
 }
 
 #[test]

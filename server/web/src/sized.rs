@@ -5,7 +5,7 @@ use cubeloom_domain::executor::{NodeFacts, largest};
 use cubeloom_domain::pipeline::SizingMode;
 use cubeloom_domain::plan::{PlannedRole, PlannedTask, RunPlan};
 use cubeloom_domain::sizing::{self, AttemptSizing, Size, SizedRole, SizingHistory};
-use cubeloom_sizing::{Question, keep_possible, recommend};
+use cubeloom_sizing::{Question, in_hindsight, keep_possible, recommend};
 
 /// What the workers of a task would get in `auto` on these nodes; `bound` is what its project may hold, as far as it is known.
 pub(crate) fn recommended(
@@ -16,29 +16,51 @@ pub(crate) fn recommended(
     bound: Option<Size>,
 ) -> AttemptSizing {
     let planned = plan.task(ix);
-    let template = &plan.template_of(planned).name;
-    let node_group = planned.placement.node_group.as_deref();
     let make = sizing::make(plan, ix);
-    let of_role = |role: &PlannedRole| {
-        let asked = Size::of(&role.resources);
-        recommend(&Question {
-            role: &role.name,
-            asked,
-            kept: role.kept,
-            make: &make,
-            // What the next attempt reads is known when it is ready.
-            input: None,
-            past: history.of_task(&planned.name, template, &role.name),
-            kin: history.of_template(template, &role.name),
-            most: largest(nodes, &role.resources, node_group).unwrap_or(asked),
-            beside: role.resources.shm.unwrap_or_default(),
-            ran_out: None,
-            running: 0,
-        })
-    };
+    let of_role = |role: &PlannedRole| recommend(&asked(plan, ix, role, &make, history, nodes));
     let mut roles: Vec<SizedRole> = planned.roles.iter().map(of_role).collect();
     keep_possible(&mut roles, planned, nodes, bound);
     AttemptSizing { make, input: None, roles, grows: false }
+}
+
+/// What each earlier attempt at a role of a task would have got, as its history has them, by what was known when it began.
+pub(crate) fn recommended_then(
+    plan: &RunPlan,
+    ix: TaskIx,
+    role: &PlannedRole,
+    history: &SizingHistory,
+    nodes: &[NodeFacts],
+) -> Vec<Size> {
+    in_hindsight(&asked(plan, ix, role, &sizing::make(plan, ix), history, nodes))
+}
+
+/// What is asked of the rule about a role of the next attempt.
+fn asked<'a>(
+    plan: &'a RunPlan,
+    ix: TaskIx,
+    role: &'a PlannedRole,
+    make: &'a str,
+    history: &'a SizingHistory,
+    nodes: &[NodeFacts],
+) -> Question<'a> {
+    let planned = plan.task(ix);
+    let template = &plan.template_of(planned).name;
+    let asked = Size::of(&role.resources);
+    let node_group = planned.placement.node_group.as_deref();
+    Question {
+        role: &role.name,
+        asked,
+        kept: role.kept,
+        make,
+        // What the next attempt reads is known when it is ready.
+        input: None,
+        past: history.of_task(&planned.name, template, &role.name),
+        kin: history.of_template(template, &role.name),
+        most: largest(nodes, &role.resources, node_group).unwrap_or(asked),
+        beside: role.resources.shm.unwrap_or_default(),
+        ran_out: None,
+        running: 0,
+    }
 }
 
 /// Whether a task's attempts get what is recommended.

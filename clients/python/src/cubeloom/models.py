@@ -6628,6 +6628,10 @@ class PastView(TypedDict):
     """
     What it had.
     """
+    recommended: SizeView
+    """
+    What it would have got in `auto`, by what was known when it began, on the nodes of now.
+    """
     peak_memory: int
     """
     The most memory that it used, in bytes.

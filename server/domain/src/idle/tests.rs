@@ -115,6 +115,23 @@ fn workers_that_were_given_back_do_not_count_and_those_that_fell_silent_do() {
 }
 
 #[test]
+fn what_waits_for_others_to_want_something_of_it_does_not_hang() {
+    // A server that was asked something now and then, and is not asked for long.
+    let mut parts = vec![(LOADS, 100)];
+    for _ in 0..10 {
+        parts.extend([(TRAINS, 40), (WAITS, 60)]);
+    }
+    let quiet = [worker(0, &[&parts[..], &[(TRAINS, 40), (WAITS, 2000)]].concat())];
+    let idle = look(&quiet, 1, at(3139)).unwrap();
+    assert_eq!((idle.longest, idle.idled, idle.worked), (60_000_000, 600_000_000, 440_000_000));
+    assert_eq!(found(&quiet, None, 300, 3139), None);
+    // One that was asked for the first time just now: what is usual is not known yet.
+    let first = [worker(0, &[(LOADS, 100), (TRAINS, 200), (WAITS, 2000)])];
+    assert_eq!(found(&first, None, 300, 2299), None);
+    assert!(found(&first, None, 200, 2299).is_some());
+}
+
+#[test]
 fn where_power_is_not_told_use_alone_counts() {
     let gang = [worker(0, &[((90, 0), 100), ((0, 0), 10), ((90, 0), 100), ((0, 0), 400)])];
     assert_eq!(look(&gang, 1, at(609)).map(|idle| idle.since), Some(at(210)));

@@ -3,12 +3,12 @@
 //! A scenario is a text: lines `# …` say what it is, others are `name: value`.
 //!
 //! - `expect: RULE` or `expect: RULE of WORKER, WORKER`: what is advised at some moment; nothing else is. The workers are those
-//!   that it ever spoke of.
+//!   that it ever spoke of. `hang by cards` and `hang by steps` are rules here, too.
 //! - `hours: 3`, `cores: 8` (of each worker), `card: 80` (its memory in GiB): these are the defaults.
 //! - `workers: ps 3, worker 4`: roles with their workers; one `worker` where it is left out. `cards: worker`: the role that has
 //!   cards; all have one where it is left out, and none with `none`.
-//! - `use`, `memory` (both of the card, from 0 to 1), `power` (W), `cpu` (cores), `io_wait` (from 0 to 1): how a measure goes, of
-//!   all workers, or of some with `use of worker-2:` and `cpu of ps:`. The last line that tells of a moment holds:
+//! - `use`, `memory` (both of the card, from 0 to 1), `power` (W), `cpu` (cores), `io_wait` (from 0 to 1), `step` (1 where the
+//!   program reports one, 0 where it reports none): how a measure goes, of all workers, or of some with `use of worker-2:` and `cpu of ps:`. The last line that tells of a moment holds:
 //!   - `0.9 noise 0.05`: always, with noise of up to so much in both directions,
 //!   - `every 600 s for 30 s at 0.1`, the first time after 600 s,
 //!   - `random every 600 s for 30 s at 0.1`: as often on average, at random,
@@ -18,7 +18,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use cubeloom_domain::executor::Progress;
+use cubeloom_domain::hang::HangPolicy;
 use cubeloom_domain::monitoring::{CardHistory, CardMeasure};
+use cubeloom_domain::outcome::WorkerName;
+use cubeloom_domain::pace::{Gait, Pace};
+use cubeloom_domain::usage::{CardsSample, UsageSample, WorkerUsage};
+use cubeloom_domain::{Bytes, Timestamp, hang, idle};
 use cubeloom_monitoring::advice::{Held, Peer, Thresholds, of_task};
 
 /// Seconds between two values, as Prometheus is asked for them.
@@ -120,7 +126,7 @@ impl Scenario {
                 _ => {
                     let (measure, of) = key.split_once(" of ").map_or((key, None), |(a, b)| (a, Some(b)));
                     assert!(
-                        ["use", "memory", "power", "cpu", "io_wait"].contains(&measure),
+                        ["use", "memory", "power", "cpu", "io_wait", "step"].contains(&measure),
                         "{name}: {line}"
                     );
                     let course = course(value).unwrap_or_else(|| panic!("{name}: {line}"));
@@ -158,8 +164,40 @@ impl Scenario {
             for (advice, workers) in of_task(&peers, &Thresholds::default()) {
                 found.entry(advice.rule.to_owned()).or_default().extend(workers);
             }
+            if self.hangs_by_cards(&all, now) {
+                found.entry("hang by cards".to_owned()).or_default();
+            }
+            if self.hangs_by_steps(count, now) {
+                found.entry("hang by steps".to_owned()).or_default();
+            }
         }
         found
+    }
+
+    /// Whether it hangs by what its cards did until now.
+    fn hangs_by_cards(&self, all: &[BTreeMap<CardMeasure, Vec<Option<f64>>>], now: usize) -> bool {
+        let with_cards = self.workers.iter().zip(all).filter(|(worker, _)| worker.has_card);
+        let workers: Vec<WorkerUsage> =
+            with_cards.map(|(worker, series)| usage(worker, series, now)).collect();
+        let seen = idle::look(&workers, workers.len() as u32, moment(now));
+        seen.is_some_and(|seen| idle::judge(&seen, None, &HangPolicy::default(), moment(now)).is_some())
+    }
+
+    /// Whether it hangs by the steps that its ranks have reported until now.
+    fn hangs_by_steps(&self, count: usize, now: usize) -> bool {
+        let gait = |worker: &Worker| {
+            let mut gait = Gait::default();
+            let steps = self.course("step", worker, count).unwrap_or_default();
+            let told = steps.iter().take(now + 1).enumerate();
+            for (at, _) in told.filter(|(_, value)| value.is_some_and(|value| value >= 1.0)) {
+                let progress = Progress { step: at as f64, total: None };
+                gait.step(progress, moment(at), moment(at));
+            }
+            gait
+        };
+        let gaits: Vec<Gait> = self.workers.iter().map(gait).collect();
+        let pace = Pace::of(gaits.iter().map(|gait| (gait, false)));
+        pace.is_some_and(|pace| hang::judge(&pace, &HangPolicy::default(), moment(now)).is_some())
     }
 
     /// All values of a worker.
@@ -232,6 +270,37 @@ impl Course {
             }
         }
     }
+}
+
+/// When a value was taken.
+fn moment(at: usize) -> Timestamp {
+    Timestamp((at * STEP) as i64 * 1_000_000)
+}
+
+/// What the card of a worker did until now, as the cluster keeps it.
+fn usage(worker: &Worker, series: &BTreeMap<CardMeasure, Vec<Option<f64>>>, now: usize) -> WorkerUsage {
+    let value = |measure, at: usize| series.get(&measure).and_then(|values| values[at]);
+    let sample = |at: usize| {
+        let cards = CardsSample {
+            cards: 1,
+            use_percent: (value(CardMeasure::Usage, at)? * 100.0).round() as u32,
+            memory: Bytes(value(CardMeasure::MemoryUsed, at).unwrap_or_default() as u64),
+            power_mw: (value(CardMeasure::Power, at).unwrap_or_default() * 1000.0) as u64,
+        };
+        Some(UsageSample {
+            at: moment(at),
+            cpu_us: 0,
+            memory: Bytes(0),
+            throttled_us: None,
+            disk_read: None,
+            disk_written: None,
+            io_wait_us: None,
+            cards: Some(cards),
+        })
+    };
+    let index = worker.name.rsplit('-').next().map_or(0, |index| number(index) as u32);
+    let worker = WorkerName { role: worker.role.clone(), index };
+    WorkerUsage { worker, samples: (0..=now).filter_map(sample).collect() }
 }
 
 /// The hour before a moment; there is nothing before the beginning.

@@ -9,7 +9,7 @@ use super::view::{RoleSizingView, SizeChangeView, SizingView};
 use crate::error::{ApiError, ApiResult, ProblemDocument};
 use crate::extract::{Json, Path};
 use crate::plan;
-use crate::sized::recommended;
+use crate::sized::{recommended, recommended_then};
 use crate::state::Web;
 use crate::time::Time;
 
@@ -57,7 +57,8 @@ pub(crate) async fn shown(web: &Web, project: &str, pipeline: &str, task: &str) 
         let advised = recommended(plan, *ix, &history, &nodes, None);
         let of_role = |(role, sized): (&PlannedRole, &SizedRole)| {
             let past = history.of_task(task, &plan.template_of(plan.task(*ix)).name, &role.name);
-            RoleSizingView::new(role, sized, past, &advised.make)
+            let then = recommended_then(plan, *ix, role, &history, &nodes);
+            RoleSizingView::new(role, sized, past, &then, &advised.make)
         };
         plan.task(*ix).roles.iter().zip(&advised.roles).map(of_role).collect::<Vec<_>>()
     });

@@ -81,6 +81,8 @@ pub struct PastView {
     pub asked: SizeView,
     /// What it had.
     pub had: SizeView,
+    /// What it would have got in `auto`, by what was known when it began, on the nodes of now.
+    pub recommended: SizeView,
     /// The most memory that it used, in bytes.
     pub peak_memory: u64,
     /// Cores that it used, on average.
@@ -122,8 +124,14 @@ pub struct SizeChangeView {
 }
 
 impl RoleSizingView {
-    /// Of a role as it is planned.
-    pub(super) fn new(role: &PlannedRole, sized: &SizedRole, past: &[Past], make: &str) -> Self {
+    /// Of a role as it is planned; `then` is what each of `past` would have got.
+    pub(super) fn new(
+        role: &PlannedRole,
+        sized: &SizedRole,
+        past: &[Past],
+        then: &[Size],
+        make: &str,
+    ) -> Self {
         Self {
             role: role.name.clone(),
             workers: role.replicas,
@@ -133,19 +141,20 @@ impl RoleSizingView {
             cpu_reason: sized.cpu.to_string(),
             confidence: sized.confidence,
             risk: sized.risk,
-            past: past.iter().map(|past| PastView::new(past, make)).collect(),
+            past: past.iter().zip(then).map(|(past, then)| PastView::new(past, *then, make)).collect(),
         }
     }
 }
 
 impl PastView {
-    fn new(past: &Past, make: &str) -> Self {
+    fn new(past: &Past, then: Size, make: &str) -> Self {
         Self {
             attempt: past.attempt.clone(),
             ended_at: Time(past.ended_at),
             run_seconds: past.micros as f64 / 1e6,
             asked: past.asked().into(),
             had: past.had().into(),
+            recommended: then.into(),
             peak_memory: past.peak,
             cpu: cores(past.cpu.0),
             cpu_high: cores(past.cpu.1),
