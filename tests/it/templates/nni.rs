@@ -157,7 +157,10 @@ fn wrong_searches_are_refused_before_anything_starts() {
 fn what_nni_does_not_take_and_trials_that_all_fail_are_told() {
     let app = app();
     for (arguments, why) in [
-        ("search_space: {x: {_type: loguniform, _value: [0, 1]}}", "`search_space`: NNI's TPE does not take it"),
+        (
+            "search_space: {x: {_type: loguniform, _value: [0, 1]}}",
+            "`search_space`: NNI's TPE does not take it",
+        ),
         (
             "search_space: {x: {_type: choice, _value: [1]}}, tuner_args: {sed: 1}",
             "`tuner_args`: NNI's TPE does not take",

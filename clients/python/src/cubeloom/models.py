@@ -4963,7 +4963,8 @@ class MonitoringView(TypedDict):
     """
     source: str
     """
-    Who measures: `machine` (the server's own), `prometheus`, or `none`.
+    Who measures: `machine` (the server's own), `prometheus`, `cluster` (the metrics API of Kubernetes alone: no cards), or
+    `none`.
     """
     grafana: NotRequired[str | None]
     """
@@ -8533,6 +8534,10 @@ class Item26(TypedDict):
     """
     The pipeline.
     """
+    cluster: NotRequired[str | None]
+    """
+    The cluster that it runs on; absent in lists.
+    """
     version: NotRequired[int | None]
     """
     The version of the pipeline; absent when a document was posted.
@@ -8785,6 +8790,10 @@ class RunView(TypedDict):
     pipeline: str
     """
     The pipeline.
+    """
+    cluster: NotRequired[str | None]
+    """
+    The cluster that it runs on; absent in lists.
     """
     version: NotRequired[int | None]
     """
