@@ -182,7 +182,11 @@ impl Passing<'_> {
         let is_owed = known.scales()
             && desk.tree.path(known.leaf).any(|node| self.is_entitled_to(known, &known.each, node));
         if let Err(block) = desk.take_worker(&mut self.future, known) {
-            let comes = is_owed && self.make_room(job, &one_of(known), block, None);
+            let one = one_of(known);
+            let comes = is_owed && self.make_room(job, &one, block, None);
+            if comes {
+                self.keep_nodes(job, &one);
+            }
             return if comes { OneMore::Coming } else { OneMore::Nowhere };
         }
         let one = || std::iter::once((known.each, 1));

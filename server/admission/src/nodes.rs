@@ -364,7 +364,7 @@ impl Passing<'_> {
         let gone: Vec<JobId> = given.into_iter().map(|(giver, _)| giver).collect();
         let seats = nodes.put(&mut left, known.pool, known.shapes(known.min()));
         self.places.gone.extend(gone);
-        self.places.placed.insert(job, seats);
+        self.places.placed.entry(job).or_default().extend(seats);
         self.places.left = Some(left);
     }
 

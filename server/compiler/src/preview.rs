@@ -61,7 +61,9 @@ pub fn instance_on(
 ) -> Jobs<Result<Value, Vec<Refusal>>> {
     let most = (instance as usize).saturating_add(1);
     let made = lowered(plan, ix, most, |job| match (&facts.kubernetes, &facts.slurm) {
-        (Some(facts), _) => lower::kubernetes::lower(job, facts).map(|made| json!(made)),
+        (Some(facts), _) => {
+            lower::kubernetes::lower(job, &facts.of_project(&job.project)).map(|made| json!(made))
+        }
         (_, Some(facts)) => lower::slurm::lower(job, facts).map(|made| json!(made)),
         (None, None) => Ok(json!(lower::preview(job))),
     });

@@ -95,7 +95,8 @@ pub struct Bounds {
 }
 
 impl Default for Bounds {
-    /// What every machine that is sound comes to: it holds until a norm is known, and who is below it fails whatever others came to.
+    /// What every machine that is sound comes to: it holds until a norm is known, and who is below both it and the bound fails whatever others
+    /// came to.
     fn default() -> Self {
         Self { cpu: 20.0, memory: 200.0, card: 0.5, mount: 10.0, network: 10.0 }
     }

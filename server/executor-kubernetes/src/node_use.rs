@@ -11,14 +11,17 @@ use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use kube::api::{Api, ApiResource, DynamicObject, ListParams};
 use kube::core::GroupVersionKind;
 use serde_json::Value;
+use tokio::time::timeout;
 
 use crate::cluster::Cluster;
 use crate::quantity::number;
 
 /// What the cluster serves where it measures nodes.
-const KIND: &str = "nodes.metrics.k8s.io/v1beta1";
+pub const KIND: &str = "nodes.metrics.k8s.io/v1beta1";
 /// What was told so long ago is not what is.
 const OLD: Duration = Duration::from_secs(60);
+/// How long it may take to tell.
+const ANSWER: Duration = Duration::from_secs(10);
 
 /// What was told of nodes last, and when.
 #[derive(Default)]
@@ -56,7 +59,8 @@ pub async fn look(cluster: &Cluster) {
     let kind = GroupVersionKind::gvk("metrics.k8s.io", "v1beta1", "NodeMetrics");
     let resource = ApiResource::from_gvk_with_plural(&kind, "nodes");
     let api: Api<DynamicObject> = Api::all_with(cluster.client().await, &resource);
-    if let Ok(found) = cluster.ask("asking what nodes use", api.list(&ListParams::default())).await {
+    // A metrics server that is away says nothing of the cluster.
+    if let Ok(Ok(found)) = timeout(ANSWER, api.list(&ListParams::default())).await {
         let told = found.items.into_iter().map(|one| serde_json::to_value(one).unwrap_or_default());
         cluster.node_use.take(cluster.clock.now(), told);
     }

@@ -11,7 +11,7 @@ use kube::api::{Api, ListParams, PostParams};
 
 use crate::cluster::Cluster;
 use crate::error::Refused;
-use crate::queues;
+use crate::{node_use, queues};
 
 fn finding(subject: Subject, name: impl Into<String>, found: bool, detail: Option<String>) -> Finding {
     Finding { subject, name: name.into(), found, detail }
@@ -63,11 +63,10 @@ const LOOKING: [(&str, &str, &[&str]); 1] = [("", "pods/exec", &["get", "create"
 const WITH_VOLCANO: [(&str, &str, &[&str]); 1] = [("bus.volcano.sh", "commands", &["create"])];
 
 /// What it does with the whole cluster: of nodes that it cannot see it does not know whether a job fits.
-const OF_THE_CLUSTER: [(&str, &str, &[&str]); 2] = [
-    ("", "nodes", &["list", "watch"]),
-    // What they use, where the cluster measures it.
-    ("metrics.k8s.io", "nodes", &["list"]),
-];
+const OF_THE_CLUSTER: [(&str, &str, &[&str]); 1] = [("", "nodes", &["list", "watch"])];
+
+/// And to tell what they use, where the cluster measures it.
+const MEASURED: [(&str, &str, &[&str]); 1] = [("metrics.k8s.io", "nodes", &["list"])];
 
 /// And what it does with those that are set aside. Without it only its own pods are kept off.
 const CORDONING: [(&str, &str, &[&str]); 1] = [("", "nodes", &["get", "patch"])];
@@ -170,7 +169,9 @@ async fn rights(cluster: &Cluster, facts: &KubernetesFacts) -> Vec<Finding> {
         .chain(volcano)
         .map(|right| (namespace, right));
     let queues = QUEUES_OF_THE_CLUSTER.into_iter().filter(|_| facts.kinds.contains_key(queues::KIND));
-    let wide = OF_THE_CLUSTER.into_iter().chain(CORDONING).chain(queues).map(|right| ("", right));
+    let measured = MEASURED.into_iter().filter(|_| facts.kinds.contains_key(node_use::KIND));
+    let wide =
+        OF_THE_CLUSTER.into_iter().chain(measured).chain(CORDONING).chain(queues).map(|right| ("", right));
     let mut findings = Vec::new();
     for (namespace, (group, resource, verbs)) in there.chain(wide) {
         for verb in verbs {

@@ -76,6 +76,8 @@ pub struct Attempt {
     over: Option<Instant>,
     /// Whether workers on a node that Slurm has lost were told to end.
     is_left: bool,
+    /// Whether the server itself had Slurm end it, as it was missing.
+    is_given_up: bool,
 }
 
 /// What is known of jobs that are listed no more.
@@ -126,6 +128,7 @@ impl Attempt {
             missing: None,
             over: None,
             is_left: false,
+            is_given_up: false,
         }
     }
 
@@ -371,6 +374,8 @@ impl Attempt {
         let (wish, now) = (self.stop.as_ref().map(|stop| stop.wish), self.cluster.clock.now());
         let span = afar::Span::new(self.noted, now);
         let jobs = std::mem::take(&mut self.jobs);
+        // Nobody else cancelled what the server had given up.
+        let fate = if fate == Fate::Cancelled && self.is_given_up { Fate::Unknown } else { fate };
         let concluded = self.at_its_folder(move |folder| {
             let mut ended = afar::conclude(&job, &folder, wish, span);
             judge::explain(&mut ended, fate, &jobs, log(&folder));

@@ -76,8 +76,9 @@ pub struct Cluster {
     /// What attempts wait for: a word, and a sentence.
     waiting: Mutex<HashMap<AttemptKey, (&'static str, String)>>,
     facts: RwLock<Facts>,
-    /// Nodes that are set aside.
+    /// Nodes that are set aside, and all that Slurm has.
     aside: RwLock<BTreeSet<String>>,
+    known: RwLock<BTreeSet<String>>,
     /// The uids of accounts, as they were asked for.
     uids: Uids,
 }
@@ -99,6 +100,7 @@ impl Cluster {
             orders: Orders::new(),
             end: CancellationToken::new(),
             aside: RwLock::default(),
+            known: RwLock::default(),
             attempts: Mutex::default(),
             waiting: Mutex::default(),
             uids: Uids::new(),
@@ -185,10 +187,10 @@ impl Cluster {
     /// What the cluster has, without the nodes that are set aside.
     pub fn facts(&self) -> Facts {
         let mut facts = self.facts.read().unwrap_or_else(PoisonError::into_inner).clone();
-        let aside = self.aside.read().unwrap_or_else(PoisonError::into_inner);
+        let aside = self.aside();
         facts.nodes.retain(|node| !aside.contains(&node.name));
         if let Some(slurm) = &mut facts.slurm {
-            slurm.aside_nodes.extend(aside.iter().cloned());
+            slurm.aside_nodes = aside;
         }
         facts
     }
@@ -199,10 +201,17 @@ impl Cluster {
             nodes.filter(|name| slurm::is_word(name)).collect();
     }
 
-    /// The nodes to which no job goes.
+    /// Slurm has these nodes.
+    pub fn knows(&self, nodes: impl Iterator<Item = String>) {
+        *self.known.write().unwrap_or_else(PoisonError::into_inner) = nodes.collect();
+    }
+
+    /// The nodes to which no job goes, of those that Slurm has: it takes no job that excludes another.
     pub fn aside(&self) -> Vec<String> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         let aside = self.aside.read().unwrap_or_else(PoisonError::into_inner);
-        self.config.facts.aside_nodes.iter().chain(aside.iter()).cloned().collect()
+        let all: BTreeSet<&String> = self.config.facts.aside_nodes.iter().chain(aside.iter()).collect();
+        all.into_iter().filter(|name| known.contains(*name)).cloned().collect()
     }
 
     /// It has this now.

@@ -43,6 +43,7 @@ pub async fn keep(cluster: Arc<Cluster>) {
         if due(nodes_at, if is_away { every * 5 } else { SELDOM }) {
             nodes_at = Some(Instant::now());
             if let Ok(seen) = cluster.speech.nodes().await {
+                cluster.knows(seen.iter().map(|node| node.name.clone()));
                 cluster.has(nodes::read(seen, &cluster.config.name, &cluster.config.facts));
             }
         }

@@ -256,7 +256,8 @@ macro_rules! of_cards {
 }
 
 /// What HAMi's vGPUmonitor, and its scheduler, tell of the shares of cards that each pod has: by its series of now, else by those of
-/// before version 2.9. A pod of an exporter's own is no pod of a job.
+/// before version 2.9. A pod of an exporter's own is no pod of a job: series that differ in it alone, as an exporter was started
+/// again, are put together before it is replaced.
 /// <https://github.com/Project-HAMi/HAMi/blob/master/cmd/vGPUmonitor/metrics.go>
 macro_rules! of_shares {
     ($together:literal, $series:literal, $before:literal) => {
@@ -264,14 +265,18 @@ macro_rules! of_shares {
             "(",
             $together,
             " by (pod) (label_replace(",
+            $together,
+            " by (exported_pod) (",
             $series,
-            "{$holders}, \"pod\", \"$1\", \"exported_pod\", \"(.*)\") or ",
+            "{$holders}), \"pod\", \"$1\", \"exported_pod\", \"(.*)\") or ",
             $series,
             "{$pods}) or ",
             $together,
             " by (pod) (label_replace(",
+            $together,
+            " by (podname) (",
             $before,
-            "{$named}, \"pod\", \"$1\", \"podname\", \"(.*)\")))"
+            "{$named}), \"pod\", \"$1\", \"podname\", \"(.*)\")))"
         )
     };
 }
@@ -283,7 +288,8 @@ macro_rules! use_of_cards {
     };
 }
 
-/// How much of their shares of cards pods use: HAMi counts in percent of the card. A share whose cores are not limited is all of it.
+/// How much of their shares of cards pods use: HAMi counts in percent of the card. Where it does not say of how many cores, that is
+/// taken as it is; where it says that they are not limited, it counts nothing, and 0 would be no use.
 /// Where HAMi limits them loosely a pod may use more than its share, which is told as all of it.
 macro_rules! use_of_shares {
     () => {
@@ -292,9 +298,11 @@ macro_rules! use_of_shares {
             use_of_cards!(),
             " / (",
             of_shares!("avg", "hami_vgpu_core_allocated_ratio", "vGPUCoreAllocated"),
-            " > 0) or ",
+            " > 0) or (",
             use_of_cards!(),
-            ", 100)"
+            " unless ",
+            of_shares!("avg", "hami_vgpu_core_allocated_ratio", "vGPUCoreAllocated"),
+            " == 0), 100)"
         )
     };
 }

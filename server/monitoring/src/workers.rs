@@ -56,7 +56,9 @@ pub async fn cards_over_time(
         return told(source, object, fine, wanted, str::to_owned).await;
     };
     let step = coarse.step;
-    let most = |text: &str| format!("max_over_time(({text})[{step}s:{LEAST_STEP}s])");
+    // Looks a fifth of the step apart are enough for the most: finer ones of a week are more than Prometheus answers in time.
+    let apart = (step / 5.0).floor().max(LEAST_STEP);
+    let most = |text: &str| format!("max_over_time(({text})[{step}s:{apart}s])");
     let (earlier, mut lines) = futures::try_join!(
         told(source, object, coarse, wanted, most),
         told(source, object, fine, wanted, str::to_owned)

@@ -328,8 +328,9 @@ async fn what_a_worker_does_with_its_share_of_a_card_is_read_of_hami() {
         recording.series("hami_vgpu_core_allocated_ratio", &labels, |_| Some(30.0));
         recording.series("hami_vgpu_memory_used_bytes", &labels, |_| Some(6.0 * GIB));
         recording.series("hami_vgpu_memory_limit_bytes", &labels, |_| Some(24.0 * GIB));
-        // As earlier versions did, of one whose cores are not limited, and of one that uses more than its share.
-        for (index, used, cores) in [(1, 40.0, 0.0), (2, 75.0, 50.0)] {
+        // As earlier versions did, of one whose cores are not limited, which then are not counted, and of one that uses more than its
+        // share.
+        for (index, used, cores) in [(1, 0.0, 0.0), (2, 75.0, 50.0)] {
             let own = pod(index);
             let labels = [("podname", own.as_str()), ("ctrname", "main"), ("deviceuuid", "GPU-n1-0")];
             recording.series("Device_utilization_desc_of_container", &labels, |_| Some(used));
@@ -342,9 +343,9 @@ async fn what_a_worker_does_with_its_share_of_a_card_is_read_of_hami() {
     });
     let (from, to) = (stage.at(-1200.0), stage.at(0.0));
     let told = workers(&stage.source, "cl-share-0123456789", from, to).await.unwrap();
-    let last = |at: usize, measure: Measure| told[at].lines[&measure].last().unwrap()[1];
+    let last = |at: usize, measure: Measure| Some(told[at].lines.get(&measure)?.last().unwrap()[1]);
     let seen = |at: usize| {
-        let memory = last(at, Measure::CardMemory) / GIB;
+        let memory = last(at, Measure::CardMemory).unwrap() / GIB;
         (
             told[at].worker.as_str(),
             last(at, Measure::CardUse),
@@ -353,11 +354,11 @@ async fn what_a_worker_does_with_its_share_of_a_card_is_read_of_hami() {
         )
     };
     assert_eq!(told.len(), 3, "{told:?}");
-    assert_eq!(seen(0), ("worker-0", 50.0, 6.0, Some(24.0)), "of its share");
-    assert_eq!(seen(1), ("worker-1", 40.0, 2.0, Some(8.0)), "of the card");
-    assert_eq!(seen(2), ("worker-2", 100.0, 2.0, Some(8.0)), "all of it");
+    assert_eq!(seen(0), ("worker-0", Some(50.0), 6.0, Some(24.0)), "of its share");
+    assert_eq!(seen(1), ("worker-1", None, 2.0, Some(8.0)), "nobody counts it");
+    assert_eq!(seen(2), ("worker-2", Some(100.0), 2.0, Some(8.0)), "all of it");
     let lines = cards_over_time(&stage.source, "cl-share-0123456789", from, to).await.unwrap();
-    assert_eq!(lines.len(), 3, "it is seen where they fall idle, too");
+    assert_eq!(lines.len(), 2, "it is seen where they fall idle, too");
 }
 
 #[tokio::test]

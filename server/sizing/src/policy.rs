@@ -167,7 +167,7 @@ impl Policy for OverInput {
         let points = self.points.get(&attempt.task);
         let line = points.and_then(|points| Line::through(points));
         let memory = match (line, attempt.input) {
-            (Some(line), Some(input)) => line.at(input).clamp(1.0, attempt.requested_memory),
+            (Some(line), Some(input)) => line.at(input).clamp(1.0, attempt.requested_memory.max(1.0)),
             _ => attempt.requested_memory,
         };
         (memory, attempt.requested_cpu)

@@ -168,7 +168,11 @@ struct Row<'r> {
 impl Row<'_> {
     /// Why the line cannot count as an attempt, though nothing in it is wrong.
     fn lacks(&self) -> Option<TraceError> {
-        let is_nothing = |column: usize| matches!(self.text(column), "" | "-" | "0" | "0.0" | "NaN" | "nan");
+        let is_nothing = |column: usize| {
+            let text = self.text(column);
+            matches!(text, "" | "-")
+                || text.parse::<f64>().is_ok_and(|amount| amount == 0.0 || amount.is_nan())
+        };
         if matches!(self.text(8).to_ascii_lowercase().as_str(), "cached" | "skipped" | "") {
             return Some(self.bad(8, "is no attempt that ran"));
         }

@@ -241,7 +241,7 @@ fn a_trace_comes_back_and_what_is_wrong_in_it_is_named() {
 #[test]
 fn lines_that_say_nothing_are_passed_over() {
     let text = format!(
-        "{}\na,0,1,1,4,2,1,,succeeded\na,0,1,1,4,,1,,succeeded\na,0,1,1,0,2,1,,failed\na,-,1,1,4,2,1,,failed\n\
+        "{}\na,0,1,1,4,2,1,,succeeded\na,0,1,1,4,,1,,succeeded\na,0,1,1,0.00,2,1,,failed\na,-,1,1,4,2,1,,failed\n\
          a,0,1,1,4,2,1,,CACHED\na,0,1,,4,2,-,-,139\na,0,1,1,4,-,1,,oom\n",
         trace::COLUMNS.join(",")
     );

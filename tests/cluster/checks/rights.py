@@ -71,7 +71,7 @@ def _wanted(things: list[Object]) -> tuple[set[Right], set[Right]]:
     (on_jobs,) = re.findall(r"const ON_JOBS: .*? = (&\[.*?\]);\n", text)
     text = text.replace("ON_JOBS)", f"{on_jobs})")
     rights = _listed(text, "RIGHTS") | _listed(text, "RESIZING") | _listed(text, "LOOKING") | _listed(text, "WITH_VOLCANO")
-    lists = ("OF_THE_CLUSTER", "OF_OTHERS", "CORDONING", "QUEUES_OF_THE_CLUSTER")
+    lists = ("OF_THE_CLUSTER", "MEASURED", "OF_OTHERS", "CORDONING", "QUEUES_OF_THE_CLUSTER")
     wide = {right for name in lists for right in _listed(text, name)}
     verbs = [verb for group, resource, verb in rights if (group, resource) == ("batch", "jobs")]
     (role,) = (thing for thing in things if thing["kind"] == "Role" and thing["metadata"]["namespace"] == JOBS)

@@ -18,10 +18,7 @@ fn a_job_that_somebody_cancels_is_not_tried_again() {
     let (_server, admin) = with_cluster(&body);
     let run = start(&admin, &format!("{}cluster: hall\n", PIPELINE.replace("SECONDS", "60")));
     let shown = page(&admin, &format!("/runs/{run}?tab=objects&task=told"));
-    assert!(
-        shown.contains("on hall") && shown.contains("known once the tasks before it have ended"),
-        "{shown}"
-    );
+    assert!(shown.contains("on hall") && shown.contains("output workers of crowd"), "{shown}");
     let workspace = body["slurm"]["facts"]["workspace"].as_str().unwrap();
     let attempt = format!("{workspace}/runs/{run}/.attempts/crowd/0/1");
     let script = page(&admin, &format!("/runs/{run}?tab=objects&task=crowd"));

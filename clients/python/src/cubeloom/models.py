@@ -6631,7 +6631,8 @@ class PastView(TypedDict):
     """
     recommended: SizeView
     """
-    What it would have got in `auto`, by what was known when it began, on the nodes of now.
+    What it would have got in `auto`, by what had ended when it began, as far as the attempts that are kept tell, on the nodes
+    of now. Of the oldest ones less is known than was then.
     """
     peak_memory: int
     """
@@ -6728,7 +6729,8 @@ class PreflightView(TypedDict):
 
     bounds: PreflightValues
     """
-    What each worker had to come to: half of what is normal on these nodes; of `mount`, at the most.
+    Half of what is normal on these nodes; of `mount`, at the most. Who is beyond it is slow; who fails is worse than its peers,
+    too, or below what every sound machine comes to.
     """
     workers: list[TestedWorkerView]
     """

@@ -10,7 +10,8 @@ is one line of its outputs. The worker that is blamed ends with exit code 3, and
 `sure` that it is this one only where others of this job are good: what is wrong with all alike, an image or a volume, is no node's, and the
 bounds are of other jobs, which may have had other machines. Between workers of one host no network is measured: it is none.
 
-Only a worker that is worse than its peers by far is blamed for a value, or one below the `floors`, to which every sound machine comes.
+Only a worker that is worse than its peers by far is blamed for a value, or one below the bounds that is below the `floors`, too, to
+which every sound machine comes.
 A gang that is slow throughout is one of slower nodes: what it measured is told, beside what is normal.
 
 PREFLIGHT_SLOW, `worker-1=2.5`, makes the network of a worker as slow as that, in MB/s: to see what happens then, also on one host,
@@ -252,19 +253,22 @@ class Leader:
     def gather(self):
         """Waits for all workers."""
         for at in range(1, len(self.names)):
-            try:
-                made, key = self.worker.door.take(TALK, at, self.worker.until - time.monotonic())
-            except Lost:
-                self.blame(self.names[at], "it did not come within %g s" % self.table["wait"])
-            made.settimeout(FIRST)
-            line = Lines(made, key, b"leader", b"worker")
-            try:
-                said = line.read()
-            except (OSError, ValueError, Lost) as error:
-                self.blame(self.names[at], "it did not answer: %s" % error)
-            self.hosts[at], self.own[at] = said["host"], said["own"]
-            made.settimeout(2 * PAIR)
-            self.lines[at] = line
+            # A worker whose connection was lost on the way comes again: the next one counts.
+            while at not in self.lines:
+                try:
+                    made, key = self.worker.door.take(TALK, at, self.worker.until - time.monotonic())
+                except Lost:
+                    self.blame(self.names[at], "it did not come within %g s" % self.table["wait"])
+                made.settimeout(FIRST)
+                line = Lines(made, key, b"leader", b"worker")
+                try:
+                    said = line.read()
+                except (OSError, ValueError, Lost):
+                    drop(made)
+                    continue
+                self.hosts[at], self.own[at] = said["host"], said["own"]
+                made.settimeout(2 * PAIR)
+                self.lines[at] = line
 
     def settle(self):
         """A value below the bound, which is of other jobs' machines, is no failure where others of this job are like it."""

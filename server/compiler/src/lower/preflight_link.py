@@ -14,6 +14,7 @@ import queue
 import socket
 import struct
 import threading
+import time
 
 # Who connects has to prove itself within so many seconds: it may be no worker.
 FIRST = 5
@@ -72,6 +73,8 @@ class Door:
         self.listener, self.token, self.me = listener, token, me
         self.came = {(purpose, peer): queue.Queue() for purpose in (TALK, MEASURE) for peer in range(peers)}
         self.room = threading.Semaphore(STRANGERS + peers)
+        # Connections that nobody has taken yet.
+        self.held, self.closed = set(), False
         # Beyond these the kernel lets wait, too.
         listener.listen(STRANGERS + peers)
         self.opener = threading.Thread(target=self.open, daemon=True)
@@ -82,11 +85,24 @@ class Door:
             try:
                 made, _ = self.listener.accept()
             except OSError:
-                return
-            if self.room.acquire(blocking=False):
-                threading.Thread(target=self.hear, args=(made,), daemon=True).start()
-            else:
+                if self.closed:
+                    return
+                # One that was broken off before it was accepted, or no room for it: others come.
+                time.sleep(0.05)
+                continue
+            if not self.room.acquire(blocking=False):
                 drop(made)
+                continue
+            self.held.add(made)
+            try:
+                threading.Thread(target=self.hear, args=(made,), daemon=True).start()
+            except RuntimeError:
+                self.room.release()
+                self.let_go(made)
+
+    def let_go(self, made):
+        self.held.discard(made)
+        drop(made)
 
     def hear(self, made):
         try:
@@ -94,18 +110,21 @@ class Door:
             purpose, peer, key = proven(made, self.token, self.me)
             self.came[purpose, peer].put((made, key))
         except (OSError, KeyError, Lost):
-            drop(made)
+            self.let_go(made)
         finally:
             self.room.release()
 
     def take(self, purpose, peer, seconds):
         """The connection of a peer, and its key, once it has come."""
         try:
-            return self.came[purpose, peer].get(timeout=max(0.1, seconds))
+            made, key = self.came[purpose, peer].get(timeout=max(0.1, seconds))
         except queue.Empty:
             raise Lost("it did not come")
+        self.held.discard(made)
+        return made, key
 
     def close(self):
+        self.closed = True
         # Who waits there is woken by that alone.
         try:
             self.listener.shutdown(socket.SHUT_RDWR)
@@ -113,6 +132,8 @@ class Door:
             pass
         self.listener.close()
         self.opener.join()
+        for made in list(self.held):
+            drop(made)
 
 
 def drop(made):

@@ -163,7 +163,7 @@ names = ["w-0", "w-1"]
 least = {"cpu": 0, "memory": 0, "card": 0, "mount": 60, "network": 0.001}
 table = {
     "workers": [["w", at, "127.0.0.1", port] for at, port in enumerate(ports)],
-    "cards": {}, "read_only": [], "wait": 20, "bounds": least, "floors": least,
+    "cards": {}, "read_only": [], "wait": 60, "bounds": least, "floors": least,
 }
 os.environ["CUBELOOM_ROLE"] = "w"
 for name in [name for name in os.environ if name.startswith(("CUBELOOM_WORKSPACE", "CUBELOOM_CHECK", "CUBELOOM_VOLUME"))]:
@@ -200,7 +200,7 @@ follower = threading.Thread(target=lambda: told.append(workers[1].follow()))
 follower.start()
 assert leader.run() is None
 follower.join()
-assert told == [None] and time.monotonic() - began < 15, time.monotonic() - began
+assert told == [None] and time.monotonic() - began < 40, time.monotonic() - began
 assert leader.speeds[0][1] > 1 and leader.speeds[1][0] > 1, leader.speeds
 for made in silent:
     # A number that was made up for it, and that it was turned away.

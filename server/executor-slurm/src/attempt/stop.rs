@@ -27,6 +27,7 @@ impl Attempt {
             return;
         }
         let done = self.scancel(false).await;
+        self.is_given_up = true;
         if let (Ok(()), Some(missing)) = (done, &mut self.missing) {
             missing.is_ended = true;
         }

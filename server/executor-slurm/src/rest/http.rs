@@ -72,7 +72,8 @@ where
         let status = answer.status().as_u16();
         let body = Limited::new(answer.into_body(), LONGEST).collect().await;
         let body = body.map_err(|error| error.to_string())?.to_bytes();
-        Ok((status, String::from_utf8_lossy(&body).into_owned()))
+        let text = String::from_utf8(body.into()).map_err(|_| "what it says is no UTF-8".to_owned())?;
+        Ok((status, text))
     };
     // The connection is driven by whoever asks: nothing of it is left behind when nobody waits any more.
     tokio::pin!(ask);
@@ -81,7 +82,8 @@ where
         done = &mut ask => done,
         ended = &mut connection => match ended {
             Ok(()) => ask.await,
-            Err(error) => Err(error.to_string()),
+            // The answer may have been whole before.
+            Err(error) => ask.await.map_err(|_| error.to_string()),
         },
     }
 }

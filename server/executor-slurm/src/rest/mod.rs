@@ -15,6 +15,7 @@ use cubeloom_domain::slurm::SlurmRest;
 use serde_json::Value;
 
 use crate::commands::{AWAY, Trouble};
+use crate::logs::blocking;
 use crate::nodes::SeenNode;
 use crate::seen::SeenJob;
 use crate::speech::Given;
@@ -27,9 +28,10 @@ const UNSPECIFIED: &str = "Unspecified error";
 /// What it says where slurmctld took the token for none of its own.
 const NO_BYTES: &str = "Zero Bytes were transmitted";
 
-/// A part of what it says where an account has as many jobs as it may. The same is said of a job that asks for more than its limits
-/// allow (`sbatch` tells them apart): both wait, with these words.
-const LIMITS: &str = "job submit limit";
+/// Parts of what it says where the same may be taken later. Of the first, that an account has as many jobs as it may, the same is said
+/// of a job that asks for more than its limits allow (`sbatch` tells them apart): both wait, with these words. The second
+/// `sbatch` tries again by itself.
+const LATER: [&str; 2] = ["job submit limit", "Unable to create job record"];
 
 /// slurmrestd of a cluster.
 pub struct Rest {
@@ -93,14 +95,15 @@ impl Rest {
         }
         let mut first = Ok(());
         for id in ids {
-            // Without a signal it is what `scancel` does: TERM, and KILL after `KillWait`.
             let what = if kill { format!("job/{id}?signal=KILL") } else { format!("job/{id}") };
-            let done = match self.ask(account, "DELETE", &what, None).await {
-                Err(Trouble::Refused(said)) if has_ended(&said) => Ok(()),
-                done => done.map(|_| ()),
-            };
-            // What is wrong with one job keeps no other alive.
-            first = first.and(done);
+            match self.ask(account, "DELETE", &what, None).await {
+                Ok(_) => {}
+                Err(Trouble::Refused(said)) if has_ended(&said) => {}
+                // Nor does it answer of the others, each for as long.
+                Err(away @ Trouble::Away(_)) => return Err(away),
+                // What is wrong with one job keeps no other alive.
+                Err(refused) => first = first.and(Err(refused)),
+            }
         }
         first
     }
@@ -140,8 +143,11 @@ impl Rest {
             }
             _ => {}
         }
-        let answer =
-            Answer::read(&text).map_err(|why| Trouble::Away(format!("slurmrestd: HTTP {status}: {why}")))?;
+        // A list of thousands of jobs is megabytes.
+        let answer = blocking(move || Ok(Answer::read(&text)))
+            .await
+            .map_err(|error| Trouble::Away(error.to_string()))?;
+        let answer = answer.map_err(|why| Trouble::Away(format!("slurmrestd: HTTP {status}: {why}")))?;
         let is_well = (200..300).contains(&status);
         match answer.error() {
             // A job that was taken may wait for long, which is said as an error beside its id.
@@ -162,7 +168,7 @@ impl Rest {
         if said.contains(UNSPECIFIED) || said.contains(NO_BYTES) {
             return Trouble::Away(self.no_token(&sentence));
         }
-        let is_away = AWAY.iter().chain([&LIMITS]).any(|part| said.contains(part));
+        let is_away = AWAY.iter().chain(&LATER).any(|part| said.contains(part));
         if is_away { Trouble::Away(sentence) } else { Trouble::Refused(sentence) }
     }
 

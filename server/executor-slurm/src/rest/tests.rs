@@ -23,6 +23,14 @@ struct Fake {
     asked: Arc<Mutex<Vec<String>>>,
 }
 
+/// Whether a request has all of its body.
+fn is_whole(said: &str) -> bool {
+    let Some((head, body)) = said.split_once("\r\n\r\n") else { return false };
+    let length =
+        head.lines().find_map(|line| line.to_lowercase().strip_prefix("content-length: ")?.parse().ok());
+    body.len() >= length.unwrap_or(0)
+}
+
 /// Answers each request with the next of these; what was asked is noted, the first line of each.
 fn fake(answers: Vec<(u16, &'static str)>) -> Fake {
     let folder = tempfile::tempdir().unwrap();
@@ -35,8 +43,13 @@ fn fake(answers: Vec<(u16, &'static str)>) -> Fake {
         for (status, text) in answers {
             let (mut stream, _) = listener.accept().await.unwrap();
             let mut buffer = vec![0; 1 << 16];
-            let read = stream.read(&mut buffer).await.unwrap();
-            let said = String::from_utf8_lossy(&buffer[..read]).into_owned();
+            let mut said = String::new();
+            // Head and body may come apart.
+            while !is_whole(&said) {
+                let read = stream.read(&mut buffer).await.unwrap();
+                assert_ne!(read, 0, "it went away: {said}");
+                said.push_str(&String::from_utf8_lossy(&buffer[..read]));
+            }
             noted.lock().unwrap().push(said.lines().next().unwrap_or_default().to_owned());
             let answer = format!("HTTP/1.1 {status} X\r\nContent-Length: {}\r\n\r\n{text}", text.len());
             stream.write_all(answer.as_bytes()).await.unwrap();

@@ -2,6 +2,7 @@
 
 use cubeloom_domain::ids::is_label;
 use cubeloom_domain::nodes::{AsideReason, NodeAside, NodeFailure, NodeName};
+use cubeloom_domain::slurm::is_word;
 use cubeloom_store::Created;
 use serde_json::json;
 
@@ -82,9 +83,9 @@ pub(crate) async fn set(
     let executor = executor.ok_or_else(|| ApiError::not_found("cluster", &of.cluster))?;
     let mut found = Found::default();
     let kind = super::facts(&executor).await?.kind;
-    // Slurm's may have capitals.
-    let named = if kind == "slurm" { of.node.to_ascii_lowercase() } else { of.node.clone() };
-    if of.node.len() > NAME || !named.split('.').all(is_label) {
+    if kind == "slurm" && (of.node.len() > NAME || !is_word(&of.node)) {
+        found.wrong("/node", "a node's name has letters, digits, `-`, `_` and `.`");
+    } else if kind != "slurm" && (of.node.len() > NAME || !of.node.split('.').all(is_label)) {
         found.wrong("/node", "a node's name has small letters, digits, `-` and `.`");
     }
     found.line("/note", &said.note, NOTE);

@@ -14,7 +14,7 @@ use crate::slurm::rest::over_rest;
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn slurmrestd_that_starts_again_loses_nothing_and_doubles_nothing() {
     let cluster = OnSlurm::with(over_rest);
-    let running = cluster.submission(&Program::shell(&signed("sleep 3")).workers(2));
+    let running = cluster.submission(&Program::shell(&signed("sleep 8")).workers(2));
     let mut keys = vec![running.job.key.clone()];
     cluster.executor().submit(running).await;
     until_executed(&cluster, &keys[0], 2).await;
@@ -33,7 +33,7 @@ async fn slurmrestd_that_starts_again_loses_nothing_and_doubles_nothing() {
     keys.push(submission.job.key.clone());
     cluster.executor().submit(submission).await;
     // The first job ends meanwhile.
-    tokio::time::sleep(Duration::from_secs(3)).await;
+    tokio::time::sleep(Duration::from_secs(8)).await;
     for key in [&keys[0], &keys[5]] {
         assert_eq!(cluster.recorder().ends(key), 0, "{:?}", cluster.recorder().events(key));
     }

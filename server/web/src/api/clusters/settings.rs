@@ -308,6 +308,11 @@ impl ClusterBody {
     /// The mistakes in it.
     pub(super) fn check(&self, found: &mut Found) {
         found.text("/description", &self.description, 2000);
+        if matches!(self.access, AccessWord::Slurm) {
+            // What is said of pods beside it means nothing.
+            self.check_slurm(found);
+            return self.check_monitoring(found);
+        }
         found.name("/namespace", &self.namespace.replace("{project}", "p"), 63);
         for (path, name) in
             [("/service_account", &self.service_account), ("/workspace_claim", &self.workspace_claim)]

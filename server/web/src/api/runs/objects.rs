@@ -94,7 +94,11 @@ fn previewed(plan: &RunPlan, task: TaskIx, instance: u32, facts: &Facts) -> Obje
     let (object, message) = match preview::instance_on(plan, task, instance, facts) {
         Jobs::Known(jobs) => match jobs.into_iter().next().transpose() {
             Ok(object) => (object, None),
-            Err(refusals) => (None, refusals.into_iter().next().map(|refusal: Refusal| refusal.message)),
+            Err(refusals) => {
+                let messages: Vec<String> =
+                    refusals.into_iter().map(|refusal: Refusal| refusal.message).collect();
+                (None, Some(messages.join("; ")))
+            }
         },
         Jobs::Later(message) => (None, Some(message)),
     };

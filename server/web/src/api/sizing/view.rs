@@ -81,7 +81,8 @@ pub struct PastView {
     pub asked: SizeView,
     /// What it had.
     pub had: SizeView,
-    /// What it would have got in `auto`, by what was known when it began, on the nodes of now.
+    /// What it would have got in `auto`, by what had ended when it began, as far as the attempts that are kept tell, on the nodes
+    /// of now. Of the oldest ones less is known than was then.
     pub recommended: SizeView,
     /// The most memory that it used, in bytes.
     pub peak_memory: u64,

@@ -7,7 +7,8 @@ use utoipa::ToSchema;
 /// What the test of an attempt's workers came to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PreflightView {
-    /// What each worker had to come to: half of what is normal on these nodes; of `mount`, at the most.
+    /// Half of what is normal on these nodes; of `mount`, at the most. Who is beyond it is slow; who fails is worse than its peers,
+    /// too, or below what every sound machine comes to.
     pub bounds: PreflightValues,
     /// The workers, by rank; none while they are tested.
     pub workers: Vec<TestedWorkerView>,
