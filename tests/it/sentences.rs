@@ -83,6 +83,7 @@ const OTHERS: &[&str] = &[
     "Socket timed out",
     "Zero Bytes were transmitted",
     "job submit limit",
+    "Unable to create job record",
     "Transport endpoint is not connected",
     "Unexpected message received",
     "Protocol authentication error",

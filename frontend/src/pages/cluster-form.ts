@@ -58,7 +58,9 @@ const SLURM = {
 
 /** What is said of a Slurm cluster, as JSON. */
 function slurm(present: unknown): HTMLElement {
-  return h("textarea", { class: "input mono", rows: "12", spellcheck: "false" }, JSON.stringify(present ?? SLURM, null, 2));
+  const made = h("textarea", { class: "input mono", rows: "12", spellcheck: "false" });
+  made.value = JSON.stringify(present ?? SLURM, null, 2);
+  return made;
 }
 
 /** What was written so; a text that is no JSON is sent as it is, and refused with its field. */
