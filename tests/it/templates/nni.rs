@@ -123,7 +123,7 @@ fn wrong_searches_are_refused_before_anything_starts() {
             "search_space/x/_value/1",
             "a whole number",
         ),
-        ("search_space: {x: {_type: normal, _value: [0, 0]}}", "search_space/x/_value/0", "more than 0"),
+        ("search_space: {x: {_type: loguniform, _value: [0, 1]}}", "search_space/x/_value/0", "more than 0"),
         ("search_space: {x: {_type: choice}}", "search_space/x", "_value"),
         ("search_space: {}", "search_space", "at least 1"),
         ("tuner: Tpe", "tuner", "TPE"),
