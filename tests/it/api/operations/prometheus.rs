@@ -44,7 +44,7 @@ impl Prometheus {
         Self { child, http, _folder: folder }
     }
 
-    /// The server as it sees it, once it has read its metrics, or could not.
+    /// The server as it sees it, once it has read its metrics and can be asked for them.
     pub fn wait_for_target(&self) -> Value {
         let found = RefCell::new(Value::Null);
         wait_for("Prometheus to have read the metrics", || {
@@ -53,9 +53,9 @@ impl Prometheus {
                 Ok(targets) => targets,
                 Err(_) => return false,
             };
-            let mut found = found.borrow_mut();
-            *found = targets["data"]["activeTargets"][0].clone();
-            found["health"] == "up" || found["health"] == "down"
+            *found.borrow_mut() = targets["data"]["activeTargets"][0].clone();
+            // It tells of a target before it has stored what it read there.
+            found.borrow()["health"] == "up" && self.value("up") == Some(1.0)
         });
         found.into_inner()
     }
