@@ -3,6 +3,23 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests, too")]
 
+/// One test for each case of the suite of all executors, on a cluster that is made as said.
+macro_rules! cases {
+    ($cluster:expr => $module:ident: $($case:ident),+) => {
+        mod $module {
+            use cubeloom_testkit::conformance::$module;
+
+            $(
+                #[ignore = "needs a Slurm: make test-slurm"]
+                #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                async fn $case() {
+                    $module::$case(&mut $cluster).await;
+                }
+            )+
+        }
+    };
+}
+
 mod alone;
 mod conformance;
 mod containers;

@@ -18,14 +18,11 @@ use cubeloom_executor_slurm::SlurmConfig;
 use cubeloom_testkit::conformance::{
     Harness, PATIENCE, Program, assert_gone, executions, failure, run, signed,
 };
-use serde_json::json;
 
 use super::executor::{OnSlurm, calls};
 use super::harness::told;
-use super::product::{PIPELINE, reported, start};
 use super::sudo;
 use crate::api::support::{Client, Server};
-use crate::cluster::product::{ended, until};
 use crate::support::TestApp;
 
 /// slurmrestd of the tests' cluster, asked as the account of a server that is not root.
@@ -56,29 +53,10 @@ pub fn over_rest(config: &mut SlurmConfig) {
     config.calls.slurmrestd = Some(rest());
 }
 
-/// Cases of the suite of all executors.
-macro_rules! cases {
-    ($module:ident: $($case:ident),+) => {
-        mod $module {
-            use cubeloom_testkit::conformance::$module;
-
-            use crate::slurm::executor::OnSlurm;
-
-            $(
-                #[ignore = "needs a Slurm: make test-slurm"]
-                #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-                async fn $case() {
-                    $module::$case(&mut OnSlurm::with(super::over_rest)).await;
-                }
-            )+
-        }
-    };
-}
-
-cases!(submit: ends_well, twice);
-cases!(cancel: before, running);
-cases!(crash: starting);
-cases!(faults: out_of_memory);
+cases!(crate::slurm::executor::OnSlurm::with(crate::slurm::rest::over_rest) => submit: ends_well, twice);
+cases!(crate::slurm::executor::OnSlurm::with(crate::slurm::rest::over_rest) => cancel: before, running);
+cases!(crate::slurm::executor::OnSlurm::with(crate::slurm::rest::over_rest) => crash: starting);
+cases!(crate::slurm::executor::OnSlurm::with(crate::slurm::rest::over_rest) => faults: out_of_memory);
 
 /// The roles of a heterogeneous job start together; the master's end ends the others.
 #[ignore = "needs a Slurm: make test-slurm"]
@@ -205,16 +183,8 @@ fn bound_server() -> (Server, Client) {
 #[test]
 fn a_server_that_becomes_accounts_for_one_program_only_runs_and_stops_jobs() {
     let (_server, admin) = bound_server();
-    let document = |seconds: &str| format!("{}cluster: hall\n", PIPELINE.replace("SECONDS", seconds));
-    let run = start(&admin, &document("0"));
-    assert_eq!(reported(&admin, &run), [json!({"workers": 2}), json!({"twice": 4})]);
-    let run = start(&admin, &document("600"));
-    until("the workers run", || {
-        let tasks = admin.get(&format!("/runs/{run}/tasks")).expect(200).json();
-        tasks["items"][0]["state"] == "running"
-    });
-    admin.post(&format!("/runs/{run}/cancel"), &json!({})).expect(202);
-    assert_eq!(ended(&admin, &run)["state"], "cancelled");
+    sudo::runs(&admin);
+    sudo::starts_and_cancels(&admin);
     let checked = admin.get("/clusters/hall/check").expect(200).json();
     assert!(checked["version"].as_str().unwrap().starts_with("slurm "), "{checked:#}");
 }

@@ -46,25 +46,38 @@ pub fn with_cluster(change: impl FnOnce(&mut Value)) -> (Server, Client) {
     serve(TestApp::new(), &told("CUBELOOM_TEST_SLURM_SERVER"), calls(), change)
 }
 
-#[ignore = "needs a Slurm: make test-slurm"]
-#[test]
-fn a_server_that_is_not_root_becomes_accounts_by_one_line_of_sudos() {
-    let (_server, admin) = with_cluster(|_| {});
-    let document = |seconds: &str| format!("{}cluster: hall\n", PIPELINE.replace("SECONDS", seconds));
-    let run = start(&admin, &document("1"));
-    assert_eq!(reported(&admin, &run), [json!({"workers": 2}), json!({"twice": 4})]);
-    let tasks = admin.get(&format!("/runs/{run}/attempts")).expect(200).json();
-    let used = &tasks["items"][0]["usage"];
-    assert!(used["peak_memory"].as_u64().is_some_and(|peak| peak > 0), "{tasks:#}");
+fn document(seconds: u32) -> String {
+    format!("{}cluster: hall\n", PIPELINE.replace("SECONDS", &seconds.to_string()))
+}
 
-    // A stop is the account's, too.
-    let run = start(&admin, &document("600"));
+/// A gang and who reads what it made run through; the run.
+pub fn runs(admin: &Client) -> String {
+    let run = start(admin, &document(1));
+    assert_eq!(reported(admin, &run), [json!({"workers": 2}), json!({"twice": 4})]);
+    run
+}
+
+/// A gang that would run for minutes is stopped.
+pub fn starts_and_cancels(admin: &Client) {
+    let run = start(admin, &document(600));
     until("the workers run", || {
         let tasks = admin.get(&format!("/runs/{run}/tasks")).expect(200).json();
         tasks["items"][0]["state"] == "running"
     });
     admin.post(&format!("/runs/{run}/cancel"), &json!({})).expect(202);
-    assert_eq!(ended(&admin, &run)["state"], "cancelled");
+    assert_eq!(ended(admin, &run)["state"], "cancelled");
+}
+
+#[ignore = "needs a Slurm: make test-slurm"]
+#[test]
+fn a_server_that_is_not_root_becomes_accounts_by_one_line_of_sudos() {
+    let (_server, admin) = with_cluster(|_| {});
+    let run = runs(&admin);
+    let tasks = admin.get(&format!("/runs/{run}/attempts")).expect(200).json();
+    let used = &tasks["items"][0]["usage"];
+    assert!(used["peak_memory"].as_u64().is_some_and(|peak| peak > 0), "{tasks:#}");
+    // A stop is the account's, too.
+    starts_and_cancels(&admin);
 }
 
 #[ignore = "needs a Slurm: make test-slurm"]
@@ -72,7 +85,7 @@ fn a_server_that_is_not_root_becomes_accounts_by_one_line_of_sudos() {
 fn an_account_that_sudo_does_not_name_is_none_of_the_servers() {
     let stranger = told("CUBELOOM_TEST_SLURM_STRANGER");
     let (_server, admin) = with_cluster(|body| body["slurm"]["way"]["accounts"]["ada"] = json!(stranger));
-    let run = start(&admin, &format!("{}cluster: hall\n", PIPELINE.replace("SECONDS", "0")));
+    let run = start(&admin, &document(0));
     assert_eq!(ended(&admin, &run)["state"], "failed");
     let tasks = admin.get(&format!("/runs/{run}/tasks")).expect(200).json();
     let failure = &tasks["items"][0]["failure"];

@@ -94,41 +94,44 @@ impl Drop for Down {
     }
 }
 
-/// The controller ends while a job runs and others are being submitted, and starts again.
-#[ignore = "needs a Slurm: make test-slurm"]
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_controller_that_starts_again_loses_nothing_and_doubles_nothing() {
-    let cluster = OnSlurm::new();
-    let running = cluster.submission(&Program::shell(&signed("sleep 4")).workers(2));
+/// A part of Slurm ends while a job of so many seconds runs and others are being submitted, and starts again after as long.
+pub async fn starts_again(cluster: &OnSlurm, part: &'static str, signal: &'static str, seconds: u64) {
+    let running = cluster.submission(&Program::shell(&signed(&format!("sleep {seconds}"))).workers(2));
     let mut keys = vec![running.job.key.clone()];
     cluster.executor().submit(running).await;
-    until_executed(&cluster, &keys[0], 2).await;
-    // Some of these Slurm has when it ends, some it gets later, and of one or the other the answer does not come.
+    until_executed(cluster, &keys[0], 2).await;
+    // Some of these Slurm has when the part ends, some it gets later, and of one or the other the answer does not come.
     for _ in 0..6 {
         let submission = cluster.submission(&Program::shell(&signed("")));
         keys.push(submission.job.key.clone());
         cluster.executor().submit(submission).await;
     }
-    let held = tokio::task::spawn_blocking(|| Held::end("ctld", "-TERM")).await.unwrap();
+    let held = tokio::task::spawn_blocking(move || Held::end(part, signal)).await.unwrap();
     let began = Instant::now();
     while !matches!(cluster.executor().standing(), Standing::Away { .. }) {
-        assert!(began.elapsed() < PATIENCE, "nobody sees that the controller is away");
+        assert!(began.elapsed() < PATIENCE, "nobody sees that {part} is away");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     let submission = cluster.submission(&Program::shell(&signed("")));
     keys.push(submission.job.key.clone());
     cluster.executor().submit(submission).await;
     // The first job ends meanwhile.
-    tokio::time::sleep(Duration::from_secs(4)).await;
+    tokio::time::sleep(Duration::from_secs(seconds)).await;
     for key in [&keys[0], &keys[7]] {
         assert_eq!(cluster.recorder().ends(key), 0, "{:?}", cluster.recorder().events(key));
     }
     tokio::task::spawn_blocking(|| drop(held)).await.unwrap();
     for (at, key) in keys.iter().enumerate() {
         assert_eq!(cluster.recorder().ended(key).await.outcome, Outcome::Succeeded, "job {at}");
-        assert_eq!(executions(&cluster, key), if at == 0 { 2 } else { 1 }, "job {at}");
+        assert_eq!(executions(cluster, key), if at == 0 { 2 } else { 1 }, "job {at}");
     }
     assert_eq!(cluster.executor().standing(), Standing::Connected);
+}
+
+#[ignore = "needs a Slurm: make test-slurm"]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_controller_that_starts_again_loses_nothing_and_doubles_nothing() {
+    starts_again(&OnSlurm::new(), "ctld", "-TERM", 4).await;
 }
 
 /// A node is called down under a worker of two: the attempt is lost with Slurm's word for it, and the other worker ends, too.
