@@ -2,10 +2,10 @@
 
 import argparse
 import csv
+import io
 import json
 import os
 import sys
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy
@@ -20,6 +20,8 @@ from tables import Mistake, Table, files_of, numbers, texts
 
 #: How many rows are scored at once.
 ROWS = 8192
+#: The files of a report, and what they are called among the run's artifacts.
+ARTIFACTS = {"confusion.csv": "confusion matrix", "report.json": "report"}
 
 
 def main():
@@ -29,6 +31,8 @@ def main():
         run(options)
     except Mistake as mistake:
         sys.exit(str(mistake))
+    except OSError as error:
+        sys.exit(f"{error.filename or folder_of(options)}: {error.strerror or error}")
 
 
 def arguments():
@@ -168,31 +172,39 @@ def folder_of(options):
 
 
 def write_report(folder, options, truth, scores, found, better):
-    folder.mkdir(parents=True, exist_ok=True)
-    report = {"model": options.model, "data": options.data, "rows": len(truth), "metrics": found[0]}
+    report, texts = {"model": options.model, "data": options.data, "rows": len(truth), "metrics": found[0]}, {}
     if options.against:
         report |= {"against": {"model": options.against, "metrics": found[1]}, "by": options.by, "better": better}
     if options.task == "classification":
         classes, counts = confusion(truth, as_labels(scores.decided, truth))
         report["confusion"] = {"classes": classes, "counts": counts.tolist()}
-        with whole(folder / "confusion.csv") as file:
-            table = csv.writer(file, lineterminator="\n")
-            table.writerow(["true \\ predicted", *classes])
-            table.writerows([name, *row] for name, row in zip(classes, counts.tolist()))
-        tell("confusion matrix", folder / "confusion.csv")
-    with whole(folder / "report.json") as file:
-        json.dump(report, file, indent=1, ensure_ascii=False)
-        file.write("\n")
-    tell("report", folder / "report.json")
+        texts["confusion.csv"] = table_of(classes, counts.tolist())
+    texts["report.json"] = json.dumps(report, indent=1, ensure_ascii=False) + "\n"
+    write_whole(folder, texts)
+    for name in texts:
+        tell(ARTIFACTS[name], folder / name)
 
 
-@contextmanager
-def whole(path):
-    """A file that is written aside, and then has its name."""
-    aside = path.with_name(f".{path.name}.part")
-    with open(aside, "w", newline="") as file:
-        yield file
-    aside.rename(path)
+def table_of(classes, counts):
+    file = io.StringIO(newline="")
+    table = csv.writer(file, lineterminator="\n")
+    table.writerow(["true \\ predicted", *classes])
+    table.writerows([name, *row] for name, row in zip(classes, counts))
+    return file.getvalue()
+
+
+def write_whole(folder, texts):
+    """All files are written aside before the first has its name: they are of one evaluation, or of the one before."""
+    folder.mkdir(parents=True, exist_ok=True)
+    aside = {name: folder / f".{name}.part" for name in texts}
+    try:
+        for name, text in texts.items():
+            aside[name].write_text(text, encoding="utf-8", newline="")
+        for name, path in aside.items():
+            path.rename(folder / name)
+    finally:
+        for path in aside.values():
+            path.unlink(missing_ok=True)
 
 
 def tell(name, path):

@@ -41,6 +41,8 @@ def main():
         run(options)
     except Mistake as mistake:
         sys.exit(str(mistake))
+    except OSError as error:
+        sys.exit(f"{error.filename or options.output}: {error.strerror or error}")
 
 
 def arguments():

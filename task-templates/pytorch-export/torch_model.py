@@ -36,7 +36,7 @@ class TorchModel:
         except RuntimeError as error:
             reason = [line for line in str(error).splitlines() if line.strip()][-1]
             raise Mistake(f"`shape`: {self.path} does not take rows of the shape {self.shape}: {reason}") from None
-        if not isinstance(found, torch.Tensor) or len(found) != len(rows):
+        if not isinstance(found, torch.Tensor) or found.shape[:1] != rows.shape[:1]:
             raise Mistake(f"`model`: {self.path} yields no tensor with one entry a row")
         return found
 

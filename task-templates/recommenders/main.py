@@ -6,6 +6,7 @@ the model.
 """
 
 import argparse
+import io
 import os
 import sys
 from pathlib import Path
@@ -166,10 +167,11 @@ def save(model, data, options):
 
 
 def write(content, path):
-    """Written aside and renamed: a file that has its name is complete."""
-    aside = path.with_name(f"writing-{path.name}")
+    """Written aside and renamed: a file that has its name is complete. PyTorch itself does not say that a disk is full."""
+    aside, whole = path.with_name(f"writing-{path.name}"), io.BytesIO()
+    torch.save(content, whole)
     try:
-        torch.save(content, aside)
+        aside.write_bytes(whole.getbuffer())
         aside.rename(path)
     finally:
         aside.unlink(missing_ok=True)

@@ -85,7 +85,8 @@ def audio(video, target, options):
 
 
 def run(video, words, timeout):
-    command = ["ffmpeg", "-nostdin", "-hide_banner", "-loglevel", "error", "-xerror", "-y", "-i", str(video), *words]
+    # `repeat`: the last line is what is wrong, and not how often it was said.
+    command = ["ffmpeg", "-nostdin", "-hide_banner", "-loglevel", "repeat+error", "-xerror", "-y", "-i", str(video), *words]
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=timeout, cwd=os.environ.get("TMPDIR", "."))
     except subprocess.TimeoutExpired:

@@ -35,7 +35,7 @@ def main():
         join()
         train(options)
         collective.finalize()
-    except (DataError, xgboost.core.XGBoostError) as error:
+    except (DataError, OSError, xgboost.core.XGBoostError) as error:
         give_up(error)
     if tracker is not None:
         tracker.wait_for(PATIENCE)
@@ -166,14 +166,16 @@ class Report(xgboost.callback.TrainingCallback):
 
 
 def save(model, path):
-    """Written aside and renamed: what has the name is complete, and what had it before stays until then."""
+    """Written aside and renamed: what has the name is complete, and what had it before stays until then.
+
+    xgboost's own file is not looked at when it is closed, so it may be cut off on a full disk and nobody is told.
+    """
     aside = path.with_name(f"writing-{path.name}")
     try:
-        model.save_model(aside)
+        aside.write_bytes(model.save_raw(raw_format=path.suffix.removeprefix(".")))
         aside.rename(path)
-    except BaseException:
+    finally:
         aside.unlink(missing_ok=True)
-        raise
 
 
 def save_checkpoint(model, done):

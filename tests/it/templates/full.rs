@@ -1,11 +1,17 @@
 //! A disk with little room.
 
-use std::fs::{self, Permissions};
+use std::fs::{self, File, Permissions};
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Value, json};
+
+/// What fills a disk.
+const FILLER: &str = "filler";
+/// What a file of one byte takes.
+const PAGE: usize = 4 << 10;
 
 /// A file system of two MiB that every worker may write to, unmounted when it is dropped.
 pub struct Small(PathBuf);
@@ -29,6 +35,38 @@ impl Small {
             eprintln!("skipped: only root can mount a small file system");
         }
         small
+    }
+
+    /// The same with files that say `old`. What is left is a page: room for a small file, and for no second one.
+    pub fn with_old(place: &Path, files: &[&str]) -> Option<Self> {
+        let small = Self::mount(place)?;
+        for file in files {
+            let file = place.join(file);
+            fs::create_dir_all(file.parent().expect("a folder")).expect("it can be made");
+            fs::write(file, "old").expect("there is room");
+        }
+        let mut filler = File::create(place.join(FILLER)).expect("it can be made");
+        while filler.write_all(&[7; PAGE]).is_ok() {}
+        let size = filler.metadata().expect("it is there").len();
+        filler.set_len(size - PAGE as u64).expect("it can be cut");
+        Some(small)
+    }
+
+    /// That every file of these still says `old`, and that nothing else lies beside them.
+    #[track_caller]
+    pub fn assert_as_it_was(&self, files: &[&str]) {
+        for file in files {
+            assert_eq!(fs::read_to_string(self.0.join(file)).expect("it is there"), "old", "{file}");
+        }
+        let entries =
+            fs::read_dir(&self.0).expect("it is there").map(|entry| entry.expect("an entry").file_name());
+        let mut found: Vec<String> = entries.map(|name| name.into_string().expect("UTF-8")).collect();
+        found.retain(|name| name != FILLER);
+        found.sort();
+        let mut wanted: Vec<&str> =
+            files.iter().map(|file| file.split('/').next().expect("a name")).collect();
+        wanted.sort_unstable();
+        assert_eq!(found, wanted, "nothing is left beside it");
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fs;
 
 use rustix::process::{Signal, kill_process};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::full::{Small, linked};
 use super::http::Script;
@@ -11,6 +11,15 @@ use super::ledger::{PATIENCE, of_worker, wait_for_none, worker_of};
 use super::rig::{app, folder, run, shipped};
 use super::web::Web;
 use crate::support::{TestApp, instance, outputs, states, wait_within};
+
+/// How many items each of two workers took, as it wrote itself.
+fn shares(run: &Value, task: &str) -> [u64; 2] {
+    [0, 1].map(|worker| {
+        let path = folder(run).join(format!(".reports/{task}.0.1/{worker}.json"));
+        let report: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
+        report["totals"]["items"].as_u64().unwrap()
+    })
+}
 
 #[test]
 fn a_list_is_fetched_by_all_workers_once() {
@@ -23,6 +32,7 @@ fn a_list_is_fetched_by_all_workers_once() {
         [&fetched["items"], &fetched["fetched"], &fetched["failed"], &fetched["bytes"]],
         [4, 4, 0, 32]
     );
+    assert_eq!(shares(&done, "fetch"), [2, 2], "each worker had its share");
     for name in ["one", "two", "three", "four"] {
         let text = fs::read_to_string(folder(&done).join(format!("files/{name}.txt"))).unwrap();
         assert_eq!(text, "content\n");
@@ -108,6 +118,33 @@ fn what_cannot_be_fetched_is_told_and_may_be_tolerated() {
 }
 
 #[test]
+fn a_list_that_is_not_there_or_gives_a_name_twice_is_refused_as_a_whole() {
+    let app = TestApp::new();
+    let make = "mkdir files; echo old > files/kept.txt; for n in 1 2; do echo http://127.0.0.1:9/$n a.txt; done > twice.txt";
+    let make = json!({"command": ["sh", "-c", format!("cd \"$CUBELOOM_RUN_DIR\"; {make}")]});
+    for (list, words) in [
+        ("gone.txt", "gone.txt cannot be read: [Errno 2] No such file or directory"),
+        ("twice.txt", "`list`: 'a.txt' is no name of a file below the folder, or stands there twice"),
+    ] {
+        let fetch = json!({"list": list, "to": "files"});
+        let tasks = format!(
+            "  - {{name: make, template: command, arguments: {make}}}\n  - {{name: fetch, template: download, needs: [make], \
+             arguments: {fetch}}}\n"
+        );
+        let failed = run(&app, 1, &app.pipeline("list", &tasks), &[]);
+        let failure = instance(&failed, "fetch")["state"]["failure"].to_string();
+        assert!(failure.contains(words), "{words}: {failure}");
+        let files = folder(&failed).join("files");
+        assert_eq!(fs::read_to_string(files.join("kept.txt")).unwrap(), "old\n");
+        assert_eq!(
+            fs::read_dir(files).unwrap().count(),
+            1,
+            "{list}: nothing was fetched, and no report is beside it"
+        );
+    }
+}
+
+#[test]
 fn a_list_is_taken_up_where_a_killed_worker_left_it() {
     let (app, web) = (app(), Web::new(b"content\n".to_vec()));
     let urls: Vec<String> = (0..16).map(|number| web.url(&number.to_string())).collect();
@@ -158,6 +195,7 @@ fn the_example_of_video() {
     assert_eq!(states(&run), [("film", "succeeded"), ("frames", "succeeded"), ("audio", "succeeded")]);
     let frames = outputs(&run, "frames");
     assert_eq!([&frames["items"], &frames["made"], &frames["failed"], &frames["frames"]], [4, 3, 1, 9]);
+    assert_eq!(shares(&run, "frames"), [2, 2], "each worker had its share");
     let report = fs::read_to_string(folder(&run).join("frames/failures.jsonl")).unwrap();
     assert!(report.contains("broken.avi"), "{report}");
     let picture = folder(&run).join("frames/videos/more/4.avi/000004.jpg");
@@ -179,16 +217,26 @@ fn video_names_what_is_wrong_and_leaves_what_was_there() {
     let missing = run(&app, 1, &app.pipeline("video", &linked("small", "cut", "video", &arguments)), &[]);
     let failure = instance(&missing, "cut")["state"]["failure"].to_string();
     assert!(failure.contains("`from`: no file matches nowhere/*.avi"), "{failure}");
-    // Two minutes of sound are more than the disk has.
-    let film = json!({"command": ["ffmpeg", "-loglevel", "error", "-f", "lavfi", "-i", "sine", "-t", "120", "{{ run.dir }}/tone.wav"]});
-    let arguments = json!({"make": "audio", "from": "*.wav", "to": "small", "tolerate": 0});
-    let tasks = linked("small", "cut", "video", &arguments).replace("needs: [link]", "needs: [link, film]")
-        + &format!("  - {{name: film, template: command, arguments: {film}}}\n");
-    let full = run(&app, 1, &app.pipeline("full", &tasks), &[]);
-    let failure = instance(&full, "cut")["state"]["failure"].to_string();
-    assert!(failure.contains("1 of 1 failed") && failure.contains("No space left on device"), "{failure}");
-    assert_eq!(fs::read_to_string(disk.join("videos/film.avi/000001.jpg")).unwrap(), "old");
-    let mut names: Vec<_> = fs::read_dir(&disk).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    names.sort();
-    assert_eq!(names, ["failures.jsonl", "videos"], "nothing half is left");
+    // Two minutes of sound are more than the disk has, and so are sixteen large pictures, of which some fit.
+    for (made, source, more) in [
+        ("tone.wav", "sine=duration=120", json!({"make": "audio"})),
+        ("film.avi", "testsrc2=size=1280x720:duration=16", json!({"make": "frames", "format": "png"})),
+    ] {
+        let place = format!("{{{{ run.dir }}}}/{made}");
+        let film = json!({"command": ["ffmpeg", "-loglevel", "error", "-f", "lavfi", "-i", source, place]});
+        let mut arguments = json!({"from": made, "to": "small", "tolerate": 0});
+        arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let tasks = linked("small", "cut", "video", &arguments)
+            .replace("needs: [link]", "needs: [link, film]")
+            + &format!("  - {{name: film, template: command, arguments: {film}}}\n");
+        let full = run(&app, 1, &app.pipeline("full", &tasks), &[]);
+        let failure = instance(&full, "cut")["state"]["failure"].to_string();
+        assert!(failure.contains("1 of 1 failed"), "{made}: {failure}");
+        assert!(failure.contains("No space left on device"), "{made}: {failure}");
+        assert_eq!(fs::read_to_string(disk.join("videos/film.avi/000001.jpg")).unwrap(), "old");
+        let mut names: Vec<_> =
+            fs::read_dir(&disk).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        assert_eq!(names, ["failures.jsonl", "videos"], "{made}: nothing half is left");
+    }
 }

@@ -225,6 +225,53 @@ fn what_is_wrong_with_a_model_or_its_data_is_named_and_nothing_is_written() {
 }
 
 #[test]
+#[ignore = "needs python3-torch: make test-templates"]
+fn what_is_no_torchscript_is_named_and_the_file_stays() {
+    let app = app();
+    let disk = app.data().join("workspace/default/small");
+    let small = Small::with_old(&disk, &["old.onnx"]);
+    let run = run(&app, 1, &job("export-wrong"), &[]);
+    for (task, words) in [
+        ("e1", "`model`: there is no model at gone.pt"),
+        ("e2", "cut.pt is no TorchScript; write it with `torch.jit.script(model).save(...)`"),
+        ("e3", "state.pt is no TorchScript; write it with"),
+        ("e4", "network.pt does not take rows of the shape [3]: "),
+        ("e5", "two.pt yields no tensor with one entry a row"),
+        ("e6", "sum.pt yields no tensor with one entry a row"),
+        ("e7", "inverse.pt cannot be exported: "),
+    ]
+    .into_iter()
+    .chain(small.is_some().then_some(("e8", "No space left on device")))
+    {
+        let failure = instance(&run, task)["state"]["failure"].to_string();
+        assert!(failure.contains(words), "{task}: {words}: {failure}");
+    }
+    assert_eq!(fs::read_to_string(folder(&run).join("old.onnx")).unwrap(), "old");
+    assert!(!names(&folder(&run)).iter().any(|name| name.starts_with(".old.onnx")));
+    if let Some(small) = small {
+        small.assert_as_it_was(&["old.onnx"]);
+    }
+}
+
+#[test]
+fn a_full_disk_leaves_what_models_were_written_to() {
+    let app = app();
+    let disk = app.data().join("workspace/default/small");
+    let old = ["confusion.csv", "old.onnx", "predicted/part-00000.parquet", "report.json"];
+    let Some(small) = Small::with_old(&disk, &old) else { return };
+    let run = run(&app, 1, &job("model-full"), &[]);
+    for task in ["convert", "evaluate", "predict"] {
+        let failure = instance(&run, task)["state"]["failure"].to_string();
+        assert!(failure.contains("No space left on device"), "{task}: {failure}");
+    }
+    // What the next attempt at the predictions goes on with.
+    for kept in names(&disk).iter().filter(|name| name.starts_with(".predicted.")) {
+        fs::remove_dir_all(disk.join(kept)).unwrap();
+    }
+    small.assert_as_it_was(&old);
+}
+
+#[test]
 fn a_model_that_is_not_good_enough_is_not_registered() {
     let app = app();
     let file = app.write("kept/model.lgb", "tree\nend of trees\n");

@@ -5,6 +5,7 @@ use std::fs;
 use rustix::process::{Signal, kill_process};
 use serde_json::{Value, json};
 
+use super::full::{Small, linked};
 use super::ledger::{PATIENCE, is_there, of_worker, wait_for_none, worker_of};
 use super::rig::{app, folder, run, shipped};
 use crate::support::{TestApp, instance, outputs, states, wait_within};
@@ -146,6 +147,20 @@ fn recommenders_read_a_table_and_name_the_column_that_is_missing() {
     let mut written = fs::read_dir(folder(&run).join("models")).unwrap();
     assert_eq!(written.next().unwrap().unwrap().file_name(), "deepfm.pt");
     assert!(written.next().is_none(), "nothing of the model that was not trained");
+}
+
+#[test]
+#[ignore = "needs 1 GB of packages: make test-templates"]
+fn a_full_disk_leaves_the_recommender_of_before() {
+    let app = app();
+    let disk = app.data().join("workspace/default/small");
+    let Some(small) = Small::with_old(&disk, &["deepfm.pt"]) else { return };
+    let arguments = json!({"model": "deepfm", "rows": 2000, "epochs": 1, "save": "small/deepfm.pt"});
+    let tasks = linked("small", "train", "recommenders", &arguments);
+    let full = run(&app, 1, &app.pipeline("full", &tasks), &[]);
+    let failure = instance(&full, "train")["state"]["failure"].to_string();
+    assert!(failure.contains("No space left on device"), "{failure}");
+    small.assert_as_it_was(&["deepfm.pt"]);
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde_json::json;
 
+use super::full::Small;
 use super::ledger::{assert_apart, is_there, killing_rank_1_fails, read};
 use super::rig::{app, folder, job, run};
 use crate::support::{instance, outputs};
@@ -59,4 +60,22 @@ fn xgboost_names_what_is_wrong_with_its_data_and_leaves_the_model_that_was_there
         assert!(failure.contains(words), "{words}: {failure}");
         assert_eq!(fs::read_to_string(&old).unwrap(), "old");
     }
+}
+
+#[test]
+fn a_full_disk_leaves_the_model_of_before() {
+    let app = app();
+    let disk = app.data().join("workspace/default/small");
+    let Some(small) = Small::with_old(&disk, &["old.json", "old.ubj"]) else { return };
+    let table: String = (0..400).map(|row| format!("{row},{}\n", row * row % 97)).collect();
+    let table = app.write("full/table.csv", &format!("x,y\n{table}")).to_string_lossy().into_owned();
+    for kind in ["json", "ubj"] {
+        let model = format!("{{{{ workspace }}}}/small/old.{kind}");
+        let arguments = json!({"data": table, "label": "y", "model": model, "workers": 1});
+        let task = format!("  - {{name: gang, template: xgboost, arguments: {arguments}}}\n");
+        let run = run(&app, 1, &app.pipeline("full", &task), &[]);
+        let failure = instance(&run, "gang")["state"]["failure"].to_string();
+        assert!(failure.contains("No space left on device"), "{kind}: {failure}");
+    }
+    small.assert_as_it_was(&["old.json", "old.ubj"]);
 }

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Runs a real S3 server (Ceph's RADOS gateway) on this machine until its standard input is closed.
 
-    gateway.py [--bucket NAME]... [--keep FOLDER]
+    gateway.py [--bucket NAME]... [--quota NAME=BYTES]... [--keep FOLDER]
 
 Everything lies in one scratch folder and listens on free ports of 127.0.0.1. When the gateway answers, one line of JSON
-is printed: {"endpoint", "access_key", "secret_key", "region", "folder"}. Closing standard input, SIGTERM or SIGINT ends
-all daemons, by their process ids, and removes the folder. The daemons also end when this script is killed.
+is printed: {"endpoint", "access_key", "secret_key", "region", "folder"}. On standard input it takes orders, and
+answers each with a line of JSON: `uploads NAME` with the keys of that bucket's uploads that were begun and neither completed
+nor aborted, `mark NAME/KEY` with the mark (ETag) of an object. Closing standard input, SIGTERM or SIGINT ends all daemons, by
+their process ids, and removes the folder. The daemons also end when this script is killed.
 """
 
 import argparse
@@ -26,6 +28,7 @@ import time
 import urllib.error
 import urllib.request
 import uuid
+from xml.etree import ElementTree
 
 PACKAGES = ["ceph-mon", "ceph-osd", "ceph-mgr", "ceph-common", "radosgw"]
 PROGRAMS = ["monmaptool", "ceph-authtool", "ceph-mon", "ceph-osd", "ceph", "radosgw", "radosgw-admin"]
@@ -182,28 +185,45 @@ rgw thread pool size = 32
         except OSError:
             return False
 
-    def make_bucket(self, name):
-        """PUT /name, signed as AWS Signature Version 4 says (the usual example of its documentation)."""
+    def make_bucket(self, name, quota):
+        self.ask("PUT", name)
+        if quota:
+            scope = ["--quota-scope", "bucket", "--bucket", name]
+            self.tool("radosgw-admin", "quota", "set", *scope, "--max-size", quota)
+            self.tool("radosgw-admin", "quota", "enable", *scope)
+
+    def uploads(self, bucket):
+        _, listed = self.ask("GET", bucket, "uploads=")
+        return [key.text for key in ElementTree.fromstring(listed).iterfind(".//{*}Upload/{*}Key")]
+
+    def mark(self, path):
+        headers, _ = self.ask("HEAD", path)
+        return headers["ETag"]
+
+    def ask(self, method, path, query=""):
+        """A request about a bucket or an object, signed as AWS Signature Version 4 says (the usual example of its documentation)."""
         now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y%m%dT%H%M%SZ")
         host, empty = f"127.0.0.1:{self.port}", hashlib.sha256(b"").hexdigest()
         scope = f"{now[:8]}/{REGION}/s3/aws4_request"
         headers = f"host:{host}\nx-amz-content-sha256:{empty}\nx-amz-date:{now}\n"
         names = "host;x-amz-content-sha256;x-amz-date"
-        canonical = hashlib.sha256(f"PUT\n/{name}\n\n{headers}\n{names}\n{empty}".encode()).hexdigest()
+        canonical = f"{method}\n/{path}\n{query}\n{headers}\n{names}\n{empty}"
+        canonical = hashlib.sha256(canonical.encode()).hexdigest()
         key = ("AWS4" + self.user["secret_key"]).encode()
         for part in scope.split("/"):
             key = hmac.new(key, part.encode(), hashlib.sha256).digest()
         sign = hmac.new(key, f"AWS4-HMAC-SHA256\n{now}\n{scope}\n{canonical}".encode(), hashlib.sha256).hexdigest()
-        request = urllib.request.Request(f"http://{host}/{name}", method="PUT", headers={
+        request = urllib.request.Request(f"http://{host}/{path}?{query}", method=method, headers={
             "x-amz-date": now, "x-amz-content-sha256": empty,
             "authorization": f"AWS4-HMAC-SHA256 Credential={self.user['access_key']}/{scope}, "
                              f"SignedHeaders={names}, Signature={sign}"})
         try:
-            urllib.request.urlopen(request, timeout=60).close()
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return answer.headers, answer.read()
         except urllib.error.HTTPError as error:
-            raise StartFailed(f"bucket {name} could not be made: {error}: {error.read().decode()}") from error
+            raise StartFailed(f"{method} /{path}: {error}: {error.read().decode()}") from error
         except OSError as error:
-            raise StartFailed(f"bucket {name} could not be made: {error}") from error
+            raise StartFailed(f"{method} /{path}: {error}") from error
 
     def stop(self):
         for one in reversed(self.daemons):
@@ -224,6 +244,17 @@ def connects(port):
         return False
 
 
+def obey(gateway, end):
+    """Until there are no more orders, or one that cannot be followed."""
+    orders = {"uploads": gateway.uploads, "mark": gateway.mark}
+    try:
+        for line in sys.stdin:
+            order, path = line.split()
+            print(json.dumps(orders[order](path)), flush=True)
+    finally:
+        end.set()
+
+
 def check_installed():
     # Debian keeps some of the programs where only root's PATH looks.
     os.environ["PATH"] += ":/usr/local/sbin:/usr/sbin:/sbin"
@@ -237,6 +268,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--keep", metavar="FOLDER", help="work in FOLDER and leave it there, logs and all")
     parser.add_argument("--bucket", metavar="NAME", action="append", default=[], help="make this bucket")
+    parser.add_argument("--quota", metavar="NAME=BYTES", action="append", default=[], help="what this bucket may hold")
     args = parser.parse_args()
     check_installed()
     end = threading.Event()
@@ -248,11 +280,12 @@ def main():
     code = 0
     try:
         gateway.start()
+        quotas = dict(quota.split("=") for quota in args.quota)
         for name in args.bucket:
-            gateway.make_bucket(name)
+            gateway.make_bucket(name, quotas.get(name))
         print(json.dumps({"endpoint": f"http://127.0.0.1:{gateway.port}", "access_key": gateway.user["access_key"],
                           "secret_key": gateway.user["secret_key"], "region": REGION, "folder": folder}), flush=True)
-        threading.Thread(target=lambda: (sys.stdin.buffer.read(), end.set()), daemon=True).start()
+        threading.Thread(target=obey, args=(gateway, end), daemon=True).start()
         end.wait()
     except StartFailed as failed:
         print(f"the S3 server of the tests did not start: {failed}", file=sys.stderr)

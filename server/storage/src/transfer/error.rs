@@ -114,7 +114,8 @@ impl TransferError {
         match error.kind() {
             _ if text.contains("NoSuchBucket") => Self::NoBucket { url },
             ErrorKind::NotFound => Self::Missing { url },
-            // NSQuotaExceededException of names, DSQuotaExceededException of bytes; WebHDFS answers as to who may not write.
+            // NSQuotaExceededException of names, DSQuotaExceededException of bytes; WebHDFS answers as to who may not write,
+            // and so does S3.
             _ if text.contains("QuotaExceeded") || root_cause(error).contains("QuotaExceeded") => {
                 Self::Quota { url, why: quota(text) }
             }
@@ -179,9 +180,10 @@ fn describe(error: &opendal::Error) -> String {
     if cause.is_empty() || text.contains(&cause) { text } else { format!("{text} ({cause})") }
 }
 
-/// HDFS' own sentence of a quota, which Java's names and its stack stand around.
+/// HDFS' own sentence of a quota, which Java's names and its stack stand around. S3's servers may have none.
 fn quota(text: &str) -> String {
-    let from = text.find("The ").map_or(text, |at| &text[at..]);
+    let Some(at) = text.find("The ") else { return "QuotaExceeded".to_owned() };
+    let from = &text[at..];
     let end = from.find("\\n").or_else(|| from.find('\n')).unwrap_or(from.len());
     brief(&from[..end], "quota exceeded")
 }

@@ -2,12 +2,12 @@
 //! scenario has a bucket of its own, and all of them are run whatever becomes of the others.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use cubeloom_storage::transfer::{Outcome, TransferError, TransferSpec};
+use cubeloom_storage::transfer::{Outcome, Progress, Stop, TransferError, TransferSpec, transfer};
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
@@ -16,10 +16,15 @@ use crate::web_server::{Behaviour, WebServer};
 
 const MIB: usize = 1 << 20;
 
+/// The bucket that may hold no more than this many bytes.
+const SMALL: (&str, usize) = ("full", 4 * MIB);
+
 /// The server of `tests/support/s3`; it ends when its standard input is closed, so also when this process dies.
 struct Gateway {
     child: Child,
-    env: BTreeMap<String, String>,
+    orders: Option<ChildStdin>,
+    answers: BufReader<ChildStdout>,
+    env: Env,
 }
 
 impl Gateway {
@@ -27,12 +32,14 @@ impl Gateway {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/support/s3/gateway.py");
         let mut command = Command::new("python3");
         command.arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.args(["--quota", &format!("{}={}", SMALL.0, SMALL.1)]);
         for bucket in buckets {
             command.args(["--bucket", bucket]);
         }
         let mut child = command.spawn().unwrap();
+        let mut answers = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
-        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        answers.read_line(&mut line).unwrap();
         let Ok(facts) = serde_json::from_str::<serde_json::Value>(&line) else {
             let mut why = String::new();
             child.stderr.take().unwrap().read_to_string(&mut why).unwrap();
@@ -46,35 +53,54 @@ impl Gateway {
             ("AWS_REGION", "region"),
         ];
         let env = env.map(|(name, key)| (name.to_owned(), facts[key].as_str().unwrap().to_owned()));
-        Self { child, env: env.into() }
+        Self { orders: child.stdin.take(), child, answers, env: env.into() }
+    }
+
+    /// The keys of a bucket's uploads that are neither complete nor given up.
+    fn uploads(&mut self, bucket: &str) -> Vec<String> {
+        serde_json::from_str(&self.order(&format!("uploads {bucket}"))).unwrap()
+    }
+
+    /// S3's mark of an object. One that came in parts has their number behind the sum of their sums.
+    fn mark(&mut self, path: &str) -> String {
+        serde_json::from_str(&self.order(&format!("mark {path}"))).unwrap()
+    }
+
+    fn order(&mut self, order: &str) -> String {
+        writeln!(self.orders.as_mut().unwrap(), "{order}").unwrap();
+        let mut line = String::new();
+        self.answers.read_line(&mut line).unwrap();
+        line
     }
 }
 
 impl Drop for Gateway {
     fn drop(&mut self) {
-        drop(self.child.stdin.take());
+        drop(self.orders.take());
         let _ = self.child.wait();
     }
 }
 
 type Env = BTreeMap<String, String>;
-type Scenario = for<'a> fn(&'a Env, &'a str) -> LocalBoxFuture<'a, ()>;
+type Scenario = for<'a> fn(&'a mut Gateway, &'a str) -> LocalBoxFuture<'a, ()>;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn s3() {
-    let scenarios: [(&str, Scenario); 7] = [
-        ("put-in-parts-and-get-in-ranges", |env, bucket| put_and_get(env, bucket).boxed_local()),
-        ("resume", |env, bucket| resume(env, bucket).boxed_local()),
-        ("failed-put", |env, bucket| failed_put(env, bucket).boxed_local()),
-        ("folders-and-patterns", |env, bucket| folders(env, bucket).boxed_local()),
-        ("odd-names", |env, bucket| odd_names(env, bucket).boxed_local()),
-        ("refusals", |env, bucket| refusals(env, bucket).boxed_local()),
-        ("from-the-web", |env, bucket| from_the_web(env, bucket).boxed_local()),
+    let scenarios: [(&str, Scenario); 9] = [
+        ("put-in-parts-and-get-in-ranges", |s3, bucket| put_and_get(s3, bucket).boxed_local()),
+        ("resume", |s3, bucket| resume(&s3.env, bucket).boxed_local()),
+        ("failed-put", |s3, bucket| failed_put(s3, bucket).boxed_local()),
+        ("stopped-put", |s3, bucket| stopped_put(s3, bucket).boxed_local()),
+        ("folders-and-patterns", |s3, bucket| folders(&s3.env, bucket).boxed_local()),
+        ("odd-names", |s3, bucket| odd_names(&s3.env, bucket).boxed_local()),
+        ("refusals", |s3, bucket| refusals(&s3.env, bucket).boxed_local()),
+        (SMALL.0, |s3, bucket| full(&s3.env, bucket).boxed_local()),
+        ("from-the-web", |s3, bucket| from_the_web(&s3.env, bucket).boxed_local()),
     ];
-    let gateway = Gateway::start(&scenarios.map(|(bucket, _)| bucket));
+    let mut gateway = Gateway::start(&scenarios.map(|(bucket, _)| bucket));
     let mut failed = Vec::new();
     for (bucket, scenario) in scenarios {
-        if AssertUnwindSafe(scenario(&gateway.env, bucket)).catch_unwind().await.is_err() {
+        if AssertUnwindSafe(scenario(&mut gateway, bucket)).catch_unwind().await.is_err() {
             failed.push(bucket);
         }
     }
@@ -89,16 +115,32 @@ fn s3_spec(env: &Env, from: &str, to: &str) -> TransferSpec {
     spec
 }
 
-async fn put_and_get(env: &Env, bucket: &str) {
+/// Stops a transfer when this many bytes are through.
+async fn stopped_at(spec: &TransferSpec, bytes: usize) {
+    let stop = Stop::default();
+    let raise = stop.clone();
+    let listener = move |now: Progress| {
+        if now.bytes_done >= bytes as u64 {
+            raise.raise();
+        }
+    };
+    let error = transfer(spec, &stop, listener).await.unwrap_err();
+    assert!(matches!(error, TransferError::Stopped), "{error}");
+}
+
+async fn put_and_get(s3: &mut Gateway, bucket: &str) {
     let dir = tempfile::tempdir().unwrap();
     // Three parts of 5 MiB, the smallest that S3 takes.
     let bytes = content(12 * MIB + 345, 30);
     let from = write(dir.path().join("from"), &bytes);
     let object = format!("s3://{bucket}/dir/object");
-    let put = s3_spec(env, from.to_str().unwrap(), &object);
+    let put = s3_spec(&s3.env, from.to_str().unwrap(), &object);
     let report = copy(&put).await.unwrap();
     assert_eq!(report.files[0].sha256.as_deref(), Some(sha256(&bytes).as_str()));
     assert_eq!(copy(&put).await.unwrap().files[0].outcome, Outcome::Skipped);
+    let mark = s3.mark(&format!("{bucket}/dir/object"));
+    assert!(mark.trim_matches('"').ends_with("-3"), "{mark}");
+    let env = &s3.env;
 
     let back = dir.path().join("back");
     let mut get = s3_spec(env, &object, back.to_str().unwrap());
@@ -121,15 +163,7 @@ async fn resume(env: &Env, bucket: &str) {
 
     let to = dir.path().join("to/file");
     let get = s3_spec(env, &object, to.to_str().unwrap());
-    let stop = cubeloom_storage::transfer::Stop::default();
-    let raise = stop.clone();
-    let listener = move |now: cubeloom_storage::transfer::Progress| {
-        if now.bytes_done >= 3 * MIB as u64 {
-            raise.raise();
-        }
-    };
-    let error = cubeloom_storage::transfer::transfer(&get, &stop, listener).await.unwrap_err();
-    assert!(matches!(error, TransferError::Stopped), "{error}");
+    stopped_at(&get, 3 * MIB).await;
     assert!(!to.exists());
     let report = copy(&get).await.unwrap();
     let Outcome::Resumed(kept) = report.files[0].outcome else { panic!("{report:?}") };
@@ -138,21 +172,16 @@ async fn resume(env: &Env, bucket: &str) {
 
     // Another object under the same name: nothing of the old one may be taken.
     std::fs::remove_dir_all(to.parent().unwrap()).unwrap();
-    let again = cubeloom_storage::transfer::Stop::default();
-    let raise = again.clone();
-    let listener = move |now: cubeloom_storage::transfer::Progress| {
-        if now.bytes_done >= 3 * MIB as u64 {
-            raise.raise();
-        }
-    };
-    cubeloom_storage::transfer::transfer(&get, &again, listener).await.unwrap_err();
+    stopped_at(&get, 3 * MIB).await;
     write(&from, &content(8 * MIB, 32));
     copy(&s3_spec(env, from.to_str().unwrap(), &object)).await.unwrap();
     assert_eq!(copy(&get).await.unwrap().files[0].outcome, Outcome::Copied);
     assert_eq!(std::fs::read(&to).unwrap(), content(8 * MIB, 32));
 }
 
-async fn failed_put(env: &Env, bucket: &str) {
+/// A put that fails leaves the object as it was, and no parts of the new one.
+async fn failed_put(s3: &mut Gateway, bucket: &str) {
+    let env = &s3.env;
     let dir = tempfile::tempdir().unwrap();
     let old = write(dir.path().join("old"), b"old");
     let object = format!("s3://{bucket}/object");
@@ -170,6 +199,49 @@ async fn failed_put(env: &Env, bucket: &str) {
     let back = dir.path().join("back");
     copy(&s3_spec(env, &object, back.to_str().unwrap())).await.unwrap();
     assert_eq!(std::fs::read(back).unwrap(), b"old");
+    assert!(s3.uploads(bucket).is_empty());
+}
+
+/// What had arrived of a folder when its transfer was stopped is not sent again; the file that was on its way is, and nothing
+/// is left of its first try.
+async fn stopped_put(s3: &mut Gateway, bucket: &str) {
+    let dir = tempfile::tempdir().unwrap();
+    let sizes = [("a", MIB), ("b", MIB), ("c", 16 * MIB), ("d", MIB)];
+    for (seed, (name, size)) in (36..).zip(sizes) {
+        write(dir.path().join("in").join(name), &content(size, seed));
+    }
+    let folder = format!("s3://{bucket}/data/");
+    let mut put = s3_spec(&s3.env, &format!("{}/in/", dir.path().display()), &folder);
+    put.parallel = 1;
+    stopped_at(&put, 9 * MIB).await;
+    assert!(s3.uploads(bucket).is_empty());
+    let report = copy(&put).await.unwrap();
+    let outcomes: Vec<Outcome> = report.files.iter().map(|file| file.outcome).collect();
+    assert_eq!(outcomes, [Outcome::Skipped, Outcome::Skipped, Outcome::Copied, Outcome::Copied]);
+    let back = dir.path().join("back");
+    copy(&s3_spec(&s3.env, &folder, &format!("{}/", back.display()))).await.unwrap();
+    for (name, _) in sizes {
+        let [sent, here] = ["in", "back"].map(|at| std::fs::read(dir.path().join(at).join(name)).unwrap());
+        assert!(sent == here, "{name}");
+    }
+}
+
+/// A bucket that may hold no more: what was there stays, whether the new one comes as a whole or in parts.
+async fn full(env: &Env, bucket: &str) {
+    let dir = tempfile::tempdir().unwrap();
+    let old = write(dir.path().join("old"), &content(SMALL.1 / 2, 40));
+    let object = format!("s3://{bucket}/object");
+    copy(&s3_spec(env, old.to_str().unwrap(), &object)).await.unwrap();
+    for size in [SMALL.1 - MIB, 3 * SMALL.1] {
+        let new = write(dir.path().join("new"), &content(size, 41));
+        let error = copy(&s3_spec(env, new.to_str().unwrap(), &object)).await.unwrap_err();
+        let TransferError::Quota { url, why } = &error else { panic!("{size}: {error}") };
+        assert_eq!((url, why.as_str()), (&object, "QuotaExceeded"));
+        assert!(!error.is_passing());
+    }
+    let back = dir.path().join("back");
+    copy(&s3_spec(env, &object, back.to_str().unwrap())).await.unwrap();
+    assert!(std::fs::read(back).unwrap() == std::fs::read(old).unwrap());
 }
 
 async fn folders(env: &Env, bucket: &str) {

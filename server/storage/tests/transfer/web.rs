@@ -36,6 +36,23 @@ async fn ranges_come_in_parallel_and_each_byte_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn as_many_ranges_as_are_allowed_come_at_the_same_time() {
+    let bytes = content(8 * MIB, 14);
+    let behaviour =
+        Behaviour { bytes: bytes.clone(), slow: Some(Duration::from_millis(10)), ..Behaviour::default() };
+    let server = WebServer::start(behaviour).await;
+    let dir = tempfile::tempdir().unwrap();
+    for parallel in [1, 4] {
+        let to = dir.path().join(parallel.to_string());
+        let mut spec = fast(&server.url("file"), &to);
+        spec.parallel = parallel;
+        copy(&spec).await.unwrap();
+        assert_eq!(server.take_seen().most, parallel);
+        assert!(std::fs::read(&to).unwrap() == bytes, "{parallel}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn after_the_death_of_the_server_finished_ranges_are_not_fetched_again() {
     let bytes = content(16 * MIB, 4);
     let behaviour = Behaviour {

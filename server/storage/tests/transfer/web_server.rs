@@ -1,6 +1,7 @@
 //! A web server on a free port that counts what it sends, and fails as it is told to.
 
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use axum::Router;
@@ -44,6 +45,8 @@ pub struct Seen {
     pub ranges: Vec<String>,
     /// Bytes of content that were handed to the connection.
     pub sent: usize,
+    /// The most answers of which some was left to send at one time.
+    pub most: usize,
     /// Path and query of each request; the whole address when the server is used as a proxy.
     pub uris: Vec<String>,
     /// Signatures and passwords, where there were any.
@@ -54,6 +57,8 @@ pub struct Seen {
 pub struct WebServer {
     pub behaviour: Arc<Mutex<Behaviour>>,
     pub seen: Arc<Mutex<Seen>>,
+    /// Answers of which some is left to send.
+    under_way: Arc<AtomicUsize>,
     origin: String,
 }
 
@@ -190,11 +195,33 @@ fn get(server: WebServer, behaviour: Behaviour, headers: &HeaderMap) -> Response
     answer.body(body(server, behaviour, part)).unwrap()
 }
 
+/// Counts an answer until its last piece is handed over, or nobody wants the rest.
+struct UnderWay(WebServer);
+
+impl UnderWay {
+    fn new(server: WebServer) -> Self {
+        let now = server.under_way.fetch_add(1, Ordering::SeqCst) + 1;
+        let mut seen = server.seen.lock().unwrap();
+        seen.most = seen.most.max(now);
+        drop(seen);
+        Self(server)
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        self.0.under_way.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
 /// The content in small pieces, counted, until the server is to break.
 fn body(server: WebServer, behaviour: Behaviour, part: Vec<u8>) -> Body {
     let pieces: Vec<Vec<u8>> = part.chunks(64 << 10).map(<[u8]>::to_vec).collect();
-    let mut sent_here = 0;
+    let (mut sent_here, mut left) = (0, pieces.len());
+    let mut under_way = Some(UnderWay::new(server.clone()));
     Body::from_stream(futures::stream::iter(pieces).then(move |piece| {
+        left -= 1;
+        let last = if left == 0 { under_way.take() } else { None };
         let mut seen = server.seen.lock().unwrap();
         let dead = behaviour.dies_after.is_some_and(|limit| seen.sent + piece.len() > limit)
             || behaviour.breaks_after.is_some_and(|limit| sent_here + piece.len() > limit);
@@ -207,6 +234,7 @@ fn body(server: WebServer, behaviour: Behaviour, part: Vec<u8>) -> Body {
             if let Some(wait) = slow {
                 tokio::time::sleep(wait).await;
             }
+            drop(last);
             if dead { Err(std::io::Error::other("the server breaks, as it was told to")) } else { Ok(piece) }
         }
     }))

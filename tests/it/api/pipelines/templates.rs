@@ -1,7 +1,9 @@
 //! The catalogue of task templates.
 
+use reqwest::Method;
 use serde_json::json;
 
+use super::super::support::client::send;
 use super::super::support::{Server, Who};
 
 #[test]
@@ -40,6 +42,36 @@ fn templates_are_found_and_explained() {
     stranger.get("/templates/pytorch/versions/9.9.9").expect(404).problem("not-found");
     stranger.get("/templates/none").expect(404).problem("not-found");
     server.as_(Who::Anonymous).get("/templates").expect(401).problem("not-signed-in");
+}
+
+#[test]
+fn a_page_has_a_program_before_and_after_it_became_distributed() {
+    let server = Server::start();
+    let stranger = server.as_(Who::Stranger);
+    for (language, heading, titles) in [
+        ("en", "A program before and after", ["For one process", "For this template"]),
+        ("zh", "程序改造前后", ["单进程", "用于此模板"]),
+    ] {
+        let request = stranger.request(Method::GET, "page:/templates/pytorch");
+        let page = send(request.header("cookie", format!("lang={language}"))).expect(200).text();
+        assert!(page.contains(&format!("<h2 id=\"twice\">{heading}</h2>")), "{page}");
+        let card = page.split("id=\"twice\"").nth(1).unwrap().split("</section>").next().unwrap();
+        let sides: Vec<&str> = card.split("<h3>").skip(1).collect();
+        assert_eq!(sides.len(), 2, "{card}");
+        for (side, title) in sides.iter().zip(titles) {
+            assert!(side.starts_with(&format!("{title}</h3>")), "{side}");
+        }
+        let lines = |side: &str, kind: &str| -> Vec<String> {
+            let lines = side.split("<div class=\"diff-line").skip(1);
+            let of_kind = lines.filter(|line| line.contains(&format!("data-kind=\"{kind}\"")));
+            of_kind.map(str::to_owned).collect()
+        };
+        let [before, after] = [sides[0], sides[1]];
+        assert!(lines(after, "added").iter().any(|line| line.contains("DistributedDataParallel")), "{after}");
+        assert!(!before.contains("DistributedDataParallel") && lines(before, "added").is_empty(), "{before}");
+        let equal = |side| lines(side, "equal").len();
+        assert!(equal(before) > 0 && equal(before) == equal(after), "{card}");
+    }
 }
 
 #[test]
