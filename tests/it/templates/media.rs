@@ -16,8 +16,9 @@ use crate::support::{TestApp, instance, outputs, states, wait_within};
 fn shares(run: &Value, task: &str) -> [u64; 2] {
     [0, 1].map(|worker| {
         let path = folder(run).join(format!(".reports/{task}.0.1/{worker}.json"));
-        let report: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
-        report["totals"]["items"].as_u64().unwrap()
+        let report = fs::read(path).expect("each worker writes one");
+        let report: Value = serde_json::from_slice(&report).expect("JSON");
+        report["totals"]["items"].as_u64().expect("a number")
     })
 }
 
