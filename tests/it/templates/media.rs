@@ -218,10 +218,10 @@ fn video_names_what_is_wrong_and_leaves_what_was_there() {
     let missing = run(&app, 1, &app.pipeline("video", &linked("small", "cut", "video", &arguments)), &[]);
     let failure = instance(&missing, "cut")["state"]["failure"].to_string();
     assert!(failure.contains("`from`: no file matches nowhere/*.avi"), "{failure}");
-    // Two minutes of sound are more than the disk has, and so are sixteen large pictures, of which some fit.
+    // Two minutes of sound are more than the disk has, and so are thirty large pictures, of which some fit.
     for (made, source, more) in [
         ("tone.wav", "sine=duration=120", json!({"make": "audio"})),
-        ("film.avi", "testsrc2=size=1280x720:duration=16", json!({"make": "frames", "format": "png"})),
+        ("film.avi", "testsrc2=size=1280x720:duration=30", json!({"make": "frames", "format": "png"})),
     ] {
         let place = format!("{{{{ run.dir }}}}/{made}");
         let film = json!({"command": ["ffmpeg", "-loglevel", "error", "-f", "lavfi", "-i", source, place]});

@@ -21,7 +21,8 @@ class Inverse(torch.nn.Module):
         return torch.special.erfinv(rows)
 
 
-network = torch.nn.Linear(2, 3)
+# More than the page that is left on the full disk.
+network = torch.nn.Linear(2, 2000)
 for name, module in {"network": network, "two": Two(), "sum": Sum(), "inverse": Inverse()}.items():
     torch.jit.script(module.eval()).save(str(cubeloom.run_dir / f"{name}.pt"))
 whole = (cubeloom.run_dir / "network.pt").read_bytes()
