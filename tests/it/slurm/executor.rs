@@ -12,6 +12,7 @@ use cubeloom_compiler::lower::lower;
 use cubeloom_domain::clock::Clock;
 use cubeloom_domain::executor::{Executor, Submission};
 use cubeloom_domain::job::Job;
+use cubeloom_domain::lowered::Lowered;
 use cubeloom_domain::slurm::{SlurmCalls, SlurmCards, SlurmFacts, SlurmNodeGroup, SlurmWay};
 use cubeloom_domain::{AttemptKey, RunId};
 use cubeloom_executor_slurm::{SlurmConfig, SlurmExecutor};
@@ -59,7 +60,7 @@ pub fn facts(workspace: &Path) -> SlurmFacts {
         qos: Some("high".into()),
         partition: Some("all".into()),
         node_groups: [("cards".to_owned(), cards)].into(),
-        cards: Some(SlurmCards { types: vec!["a100".into(), "h100".into()], shards: None }),
+        cards: Some(SlurmCards { types: vec!["a100".into(), "h100".into()], shards: Some(4) }),
         workspace: workspace.into(),
         templates: format!("{workspace}/.templates"),
         program: shared_program().to_str().unwrap().into(),
@@ -76,6 +77,17 @@ pub fn workspace() -> PathBuf {
     let mut chown = Command::new("chown");
     assert!(chown.arg(format!("{member}:{member}")).arg(&workspace).status().unwrap().success());
     workspace
+}
+
+/// What would be submitted, with another script: these lines before the first one that begins so.
+pub fn with_lines(mut submission: Submission, lines: &str, before: &str) -> Submission {
+    let Lowered::Slurm(lowered) = &*submission.lowered else { panic!("{:?}", submission.lowered) };
+    let mut changed = lowered.clone();
+    let place = format!("\n{before}");
+    assert!(changed.script.contains(&place), "{}", changed.script);
+    changed.script = changed.script.replacen(&place, &format!("\n{lines}{place}"), 1);
+    submission.lowered = Arc::new(Lowered::Slurm(changed));
+    submission
 }
 
 impl OnSlurm {
