@@ -278,11 +278,7 @@ fn trouble(what: &str, said: &str) -> Trouble {
         [] => format!("{what} failed without a word"),
         _ => format!("{what}: {}", lines.join("; ")),
     };
-    if is_away(said) {
-        Trouble::Away(sentence)
-    } else {
-        Trouble::Refused(sentence)
-    }
+    if is_away(said) { Trouble::Away(sentence) } else { Trouble::Refused(sentence) }
 }
 
 #[cfg(test)]
@@ -349,6 +345,9 @@ mod tests {
     fn an_absent_controller_is_told_from_a_refusal() {
         let away = "sbatch: error: Batch job submission failed: Unable to contact slurm controller (connect failure)";
         assert!(matches!(trouble("sbatch", away), Trouble::Away(said) if said.contains("connect failure")));
+        // What a munge says that hangs.
+        let hangs = "squeue: error: slurm_msg_sendto: address:port=127.0.0.1:6817 msg_type=2003: Unexpected missing socket error";
+        assert!(matches!(trouble("squeue", hangs), Trouble::Away(_)));
         let account = "sbatch: error: Batch job submission failed: Invalid account or account/partition combination specified";
         assert!(matches!(trouble("sbatch", account), Trouble::Refused(_)));
         let full = "sbatch: error: AssocMaxSubmitJobLimit\nsbatch: error: Batch job submission failed: Job violates accounting/QOS policy";

@@ -121,6 +121,9 @@ async fn slurms_own_limit_of_time_is_told_as_one() {
     }
     let ended = server.recorder().ended(&key).await;
     let told = failure(&ended);
-    assert_eq!((told.kind, told.message.as_str()), (FailureKind::Timeout, "Slurm ended it at its limit of time"));
+    assert_eq!(
+        (told.kind, told.message.as_str()),
+        (FailureKind::Timeout, "Slurm ended it at its limit of time")
+    );
     assert_gone(&server, &key);
 }

@@ -188,7 +188,8 @@ fn processes_of_workers_find_each_other_by_their_own_places() {
     let body = body();
     let (_server, admin) = with_cluster(&body);
     let document = fs::read_to_string(job("processes")).unwrap();
-    let code = uploaded_to(&admin, "default", Path::new(&job("processes")).parent().unwrap().to_str().unwrap());
+    let code =
+        uploaded_to(&admin, "default", Path::new(&job("processes")).parent().unwrap().to_str().unwrap());
     let run = succeeded(&admin, &format!("{document}\ncluster: hall\n"), &code);
     let workspace = Path::new(body["slurm"]["facts"]["workspace"].as_str().unwrap());
     assert_processes_met(&ledger::read(&workspace.join("runs").join(&run)));

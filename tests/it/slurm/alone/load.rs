@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::cluster::product::ended;
 use crate::api::support::{Client, Server};
+use crate::cluster::product::ended;
 use crate::slurm::harness::{slurm, told};
 use crate::slurm::{product, rest, sudo};
 
