@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use cubeloom_domain::executor::{Executor, StopCause};
+use cubeloom_domain::executor::StopCause;
 use cubeloom_domain::outcome::{FailureKind, Outcome};
 use cubeloom_domain::{AttemptKey, Bytes, Span};
 use cubeloom_executor_slurm::SlurmConfig;
@@ -11,7 +11,7 @@ use cubeloom_testkit::conformance::{
     Harness, PATIENCE, Program, assert_gone, executions, failure, random, run, signed, until_executed,
 };
 
-use super::executor::OnSlurm;
+use super::executor::{OnSlurm, ended_late};
 use super::harness::{slurm, told};
 use super::rest::over_rest;
 use super::single::HUNGRY;
@@ -113,13 +113,7 @@ async fn slurms_own_limit_of_time_is_told_as_one() {
     let key = job.key.clone();
     server.executor().submit(server.submission_of(job)).await;
     until_executed(&server, &key, 1).await;
-    // Slurm counts in minutes, and looks twice in one.
-    let began = Instant::now();
-    while server.recorder().ends(&key) == 0 {
-        assert!(began.elapsed() < PATIENCE * 3, "it goes on: {:?}", server.recorder().events(&key));
-        tokio::time::sleep(Duration::from_millis(500)).await;
-    }
-    let ended = server.recorder().ended(&key).await;
+    let ended = ended_late(&server, &key).await;
     let told = failure(&ended);
     assert_eq!(
         (told.kind, told.message.as_str()),

@@ -94,11 +94,11 @@ pub fn start(client: &Client, document: &str) -> String {
     started["run"]["id"].as_str().unwrap().to_owned()
 }
 
-/// Waits until the workers of a run's first task run.
+/// Waits until the workers of a run's first task run. A task is called so from its submission on, an attempt is not.
 pub fn until_running(client: &Client, run: &str) {
     until("the workers run", || {
-        let tasks = client.get(&format!("/runs/{run}/tasks")).expect(200).json();
-        tasks["items"][0]["state"] == "running"
+        let attempts = client.get(&format!("/runs/{run}/attempts")).expect(200).json();
+        attempts["items"][0]["state"] == "running"
     });
 }
 

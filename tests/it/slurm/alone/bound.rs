@@ -4,7 +4,6 @@
 use std::fs;
 use std::path::PathBuf;
 
-use cubeloom_domain::executor::Executor;
 use cubeloom_domain::outcome::Outcome;
 use cubeloom_testkit::conformance::{Harness, Program};
 
@@ -50,7 +49,7 @@ async fn allowed(cluster: &OnSlurm, is_exclusive: bool) -> [String; 2] {
     let program = Program::shell("grep Cpus_allowed_list /proc/self/status").workers(2);
     let mut job = cluster.job(&program);
     job.roles[0].resources.cpu_exclusive = is_exclusive;
-    let there = format!("#SBATCH --nodelist={NODE}");
+    let there = format!("#SBATCH --nodelist={NODE} --nodes=1");
     let submission = with_lines(cluster.submission_of(job), &there, "#SBATCH");
     let key = submission.job.key.clone();
     cluster.executor().submit(submission).await;

@@ -14,7 +14,7 @@ use cubeloom_testkit::conformance::{
 use serde_json::json;
 
 use crate::cluster::product::{ended, until};
-use crate::slurm::executor::{OnSlurm, with_lines};
+use crate::slurm::executor::{OnSlurm, ended_late, with_lines};
 use crate::slurm::harness::{slurm, told};
 use crate::slurm::product;
 
@@ -158,7 +158,7 @@ async fn a_script_that_finds_munge_away_is_told_as_lost() {
     fs::write(folder.join("go-on"), "").unwrap();
     comes(&folder.join("stop")).await;
     tokio::task::spawn_blocking(|| drop(held)).await.unwrap();
-    let ended = cluster.recorder().ended(&key).await;
+    let ended = ended_late(&cluster, &key).await;
     assert_eq!(failure(&ended).kind, FailureKind::Lost, "{ended:?}");
     assert!(failure(&ended).message.starts_with("Slurm did not answer its script: "), "{ended:?}");
     assert_eq!(executions(&cluster, &key), 0);
