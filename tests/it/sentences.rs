@@ -86,6 +86,7 @@ const OTHERS: &[&str] = &[
     "Unable to create job record",
     "Transport endpoint is not connected",
     "Unexpected message received",
+    "Unexpected missing socket error",
     "Protocol authentication error",
     "temporarily unable to accept job",
     "Resource temporarily unavailable",

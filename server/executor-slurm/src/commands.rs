@@ -28,7 +28,7 @@ enum Input<'a> {
 
 /// Parts of what commands say when the cluster does not answer, or not now. Nothing is known then of what was asked for: a job
 /// may have been taken nevertheless.
-pub const AWAY: [&str; 16] = [
+const AWAY: [&str; 17] = [
     "Unable to contact slurm controller",
     "Unable to contact slurm",
     "Unable to connect to database",
@@ -38,6 +38,7 @@ pub const AWAY: [&str; 16] = [
     "Zero Bytes were transmitted",
     "Transport endpoint is not connected",
     "Unexpected message received",
+    "Unexpected missing socket error",
     "Protocol authentication error",
     "Munge",
     "munge",
@@ -46,6 +47,11 @@ pub const AWAY: [&str; 16] = [
     "SubmitJob",
     "in standby mode",
 ];
+
+/// Whether a command says that the cluster does not answer.
+pub fn is_away(said: &str) -> bool {
+    AWAY.iter().any(|part| said.contains(part))
+}
 
 /// What `sacctmgr` says, and fails, where nothing is to be changed.
 const UNCHANGED: [&str; 2] = ["Nothing new added", "Nothing modified"];
@@ -272,11 +278,7 @@ fn trouble(what: &str, said: &str) -> Trouble {
         [] => format!("{what} failed without a word"),
         _ => format!("{what}: {}", lines.join("; ")),
     };
-    if AWAY.iter().any(|part| said.contains(part)) {
-        Trouble::Away(sentence)
-    } else {
-        Trouble::Refused(sentence)
-    }
+    if is_away(said) { Trouble::Away(sentence) } else { Trouble::Refused(sentence) }
 }
 
 #[cfg(test)]
@@ -343,6 +345,9 @@ mod tests {
     fn an_absent_controller_is_told_from_a_refusal() {
         let away = "sbatch: error: Batch job submission failed: Unable to contact slurm controller (connect failure)";
         assert!(matches!(trouble("sbatch", away), Trouble::Away(said) if said.contains("connect failure")));
+        // What a munge says that hangs.
+        let hangs = "squeue: error: slurm_msg_sendto: address:port=127.0.0.1:6817 msg_type=2003: Unexpected missing socket error";
+        assert!(matches!(trouble("squeue", hangs), Trouble::Away(_)));
         let account = "sbatch: error: Batch job submission failed: Invalid account or account/partition combination specified";
         assert!(matches!(trouble("sbatch", account), Trouble::Refused(_)));
         let full = "sbatch: error: AssocMaxSubmitJobLimit\nsbatch: error: Batch job submission failed: Job violates accounting/QOS policy";

@@ -3,6 +3,7 @@
 use cubeloom_domain::executor::Ended;
 use cubeloom_domain::outcome::{Failure, FailureKind, Outcome};
 
+use crate::commands::is_away;
 use crate::seen::{Fate, SeenJob, State};
 
 /// How an attempt's jobs ended, once all have: the more telling end of several, of which all but one found the attempt begun.
@@ -19,6 +20,11 @@ pub fn fate(jobs: &[SeenJob], all_said: bool) -> Option<Fate> {
 /// Whether the workers' records leave open why a job ended.
 pub fn is_open(outcome: &Outcome) -> bool {
     matches!(outcome, Outcome::Failed(failure) if failure.kind == FailureKind::Lost)
+}
+
+/// Whether one of the commands that a script calls says that the cluster does not answer.
+fn is_unanswered(line: &str) -> bool {
+    ["srun: ", "scontrol: "].iter().any(|command| line.starts_with(command)) && is_away(line)
 }
 
 /// Says what Slurm knows where the workers' records leave open why the job ended. `log` are the last lines of the script. A
@@ -46,8 +52,13 @@ pub fn explain(ended: &mut Ended, fate: Fate, jobs: &[SeenJob], log: Vec<String>
         // Whoever did that does not want it tried again at once, as what is lost is.
         Fate::Cancelled => Failure::new(FailureKind::Signal, "somebody cancelled it on the cluster"),
         Fate::Failed if ended.started_at.is_none() => {
+            // That is no fault of the job's: it is tried again, as what is lost is.
+            let away = log.iter().find(|line| is_unanswered(line)).map(|line| {
+                Failure::new(FailureKind::Lost, format!("Slurm did not answer its script: {line}"))
+            });
             let message = "its script ended before a worker had begun";
-            Failure { last_lines: log, ..Failure::new(FailureKind::CouldNotStart, message) }
+            let failure = away.unwrap_or_else(|| Failure::new(FailureKind::CouldNotStart, message));
+            Failure { last_lines: log, ..failure }
         }
         Fate::Completed | Fate::Failed | Fate::Unknown => return,
     };
@@ -122,6 +133,22 @@ mod tests {
             explain(&mut ended, fate(&jobs, false).unwrap(), &jobs, Vec::new());
             assert_eq!(ended, lost(FailureKind::Exit), "a worker's own record goes first");
         }
+    }
+
+    #[test]
+    fn a_script_that_slurm_did_not_answer_is_lost_and_no_fault_of_the_job() {
+        // The words of 22.05 where munge is away.
+        let said = [
+            "scontrol: error: slurm_send_node_msg: auth_g_create: REQUEST_NODE_INFO has authentication error",
+            "srun: error: Unable to confirm allocation for job 9: Protocol authentication error",
+        ];
+        let jobs = jobs(&["FAILED"]);
+        let mut ended = lost(FailureKind::Lost);
+        explain(&mut ended, Fate::Failed, &jobs, said.map(Into::into).into());
+        let Outcome::Failed(failure) = &ended.outcome else { panic!("{ended:?}") };
+        assert_eq!(failure.kind, FailureKind::Lost);
+        assert_eq!(failure.message, format!("Slurm did not answer its script: {}", said[1]));
+        assert_eq!(failure.last_lines, said);
     }
 
     #[test]

@@ -6,17 +6,18 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use cubeloom_compiler::lower::lower;
 use cubeloom_domain::clock::Clock;
-use cubeloom_domain::executor::{Executor, Submission};
+use cubeloom_domain::executor::{Ended, Executor, Submission};
 use cubeloom_domain::job::Job;
+use cubeloom_domain::lowered::Lowered;
 use cubeloom_domain::slurm::{SlurmCalls, SlurmCards, SlurmFacts, SlurmNodeGroup, SlurmWay};
 use cubeloom_domain::{AttemptKey, RunId};
 use cubeloom_executor_slurm::{SlurmConfig, SlurmExecutor};
 use cubeloom_testkit::clock::SystemClock;
-use cubeloom_testkit::conformance::{Harness, Program, Recorder, Server, processes_with, random};
+use cubeloom_testkit::conformance::{Harness, PATIENCE, Program, Recorder, Server, processes_with, random};
 
 use super::harness::{shared_program, told};
 
@@ -59,7 +60,7 @@ pub fn facts(workspace: &Path) -> SlurmFacts {
         qos: Some("high".into()),
         partition: Some("all".into()),
         node_groups: [("cards".to_owned(), cards)].into(),
-        cards: Some(SlurmCards { types: vec!["a100".into(), "h100".into()], shards: None }),
+        cards: Some(SlurmCards { types: vec!["a100".into(), "h100".into()], shards: Some(4) }),
         workspace: workspace.into(),
         templates: format!("{workspace}/.templates"),
         program: shared_program().to_str().unwrap().into(),
@@ -76,6 +77,27 @@ pub fn workspace() -> PathBuf {
     let mut chown = Command::new("chown");
     assert!(chown.arg(format!("{member}:{member}")).arg(&workspace).status().unwrap().success());
     workspace
+}
+
+/// What would be submitted, with another script: these lines before the first one that begins so.
+pub fn with_lines(mut submission: Submission, lines: &str, before: &str) -> Submission {
+    let Lowered::Slurm(lowered) = &*submission.lowered else { panic!("{:?}", submission.lowered) };
+    let mut changed = lowered.clone();
+    let place = format!("\n{before}");
+    assert!(changed.script.contains(&place), "{}", changed.script);
+    changed.script = changed.script.replacen(&place, &format!("\n{lines}{place}"), 1);
+    submission.lowered = Arc::new(Lowered::Slurm(changed));
+    submission
+}
+
+/// Waits for an end that comes late: Slurm counts in minutes, and records of workers may come a minute after its word.
+pub async fn ended_late(cluster: &OnSlurm, key: &AttemptKey) -> Ended {
+    let began = Instant::now();
+    while cluster.recorder().ends(key) == 0 {
+        assert!(began.elapsed() < PATIENCE * 3, "it goes on: {:?}", cluster.recorder().events(key));
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
+    cluster.recorder().ended(key).await
 }
 
 impl OnSlurm {

@@ -119,17 +119,53 @@ fn mpi_runs_its_ranks_in_workers_on_nodes_of_their_own() {
     assert!(job.log().contains("the job succeeded"), "the workers were stopped when the launcher had ended");
 }
 
+/// Two workers that say which cards they see, and ask for these.
+fn sees(person: &Person, program: &str, resources: &str) -> Submitted {
+    let task = crowd(program).replace(": 4", ": 2");
+    let job = person.submit(&format!("{task}    resources: {{{resources}}}\n"));
+    assert_eq!(person.wait(&job), "COMPLETED", "{}", job.log());
+    job
+}
+
 #[test]
 #[ignore = "needs a Slurm: make test-slurm"]
 fn each_worker_sees_the_cards_of_its_type_that_slurm_gave_to_it() {
-    let person = Person::new("cards");
-    let task = crowd("echo cards $CUDA_VISIBLE_DEVICES");
-    let job = person
-        .submit(&format!("{}    resources: {{gpu: {{count: 1, type: H100}}}}\n", task.replace(": 4", ": 2")));
-    assert_eq!(person.wait(&job), "COMPLETED", "{}", job.log());
+    let job = sees(&Person::new("cards"), "echo cards $CUDA_VISIBLE_DEVICES", "gpu: {count: 1, type: H100}");
     let said: Vec<String> = (0..2).map(|rank| job.read(&format!("worker-{rank}/stdout"))).collect();
     // The third and fourth card of each node are of this type; on one node both workers have one each.
     let both = addresses(&job).len() == 1;
     assert!(said.iter().all(|line| line == "cards 2\n" || line == "cards 3\n"), "{said:?}");
     assert!(!both || said[0] != said[1], "{said:?}");
+}
+
+/// Half a card is two of its four shards. Slurm hands shards out by node, so that each worker has one for itself.
+#[test]
+#[ignore = "needs a Slurm: make test-slurm"]
+fn each_worker_sees_the_card_of_which_slurm_gave_shards_to_it() {
+    let job = sees(&Person::new("shards"), "echo $CUDA_VISIBLE_DEVICES", "gpu: {fraction: 0.5}");
+    assert!(job.read("job.sh").contains("#SBATCH --gres=shard:2\n"), "{}", job.read("job.sh"));
+    for rank in 0..2 {
+        let said = job.read(&format!("worker-{rank}/stdout"));
+        assert!(said.trim().parse::<u32>().is_ok_and(|card| card < 4), "one card: {said}");
+    }
+    assert_eq!(addresses(&job).len(), 2);
+}
+
+/// A node has two cards of the type: so each worker has one for itself, and two processes on each card.
+#[test]
+#[ignore = "needs a Slurm: make test-slurm"]
+fn processes_of_a_worker_share_the_cards_that_slurm_gave_to_it() {
+    let program = "echo $CUBELOOM_RANK of $CUBELOOM_WORLD_SIZE on $CUDA_VISIBLE_DEVICES";
+    let job = sees(&Person::new("processes"), program, "processes_per_gpu: 2, gpu: {count: 2, type: h100}");
+    for worker in 0..2 {
+        let said = job.read(&format!("worker-{worker}/stdout"));
+        let lines: BTreeSet<&str> = said.lines().collect();
+        let of = |(at, card): (u32, u32)| {
+            let rank = worker * 4 + at;
+            format!("[rank {rank}] {rank} of 8 on {card}")
+        };
+        let expected: Vec<String> = [(0, 2), (1, 2), (2, 3), (3, 3)].map(of).into();
+        assert_eq!(lines, expected.iter().map(String::as_str).collect(), "{said}");
+    }
+    assert_eq!(addresses(&job).len(), 2);
 }

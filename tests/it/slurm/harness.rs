@@ -18,6 +18,13 @@ pub fn told(name: &str) -> String {
     std::env::var(name).unwrap_or_else(|_| panic!("{name} is not set: run make test-slurm"))
 }
 
+/// One of Slurm's commands as an administrator; what it says.
+pub fn slurm(words: &[&str]) -> String {
+    let mut command = Command::new(words[0]);
+    let done = command.args(&words[1..]).env("SLURM_CONF", told("SLURM_CONF")).output().unwrap();
+    format!("{}{}", String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr))
+}
+
 /// A workspace of its own for a test, which belongs to the member of the project.
 pub struct Person {
     workspace: PathBuf,
@@ -77,7 +84,7 @@ impl Person {
     /// Writes down what the tests' cluster has.
     pub fn facts(&self) -> PathBuf {
         let facts = format!(
-            "slurm:\n  account: vision\n  qos: high\n  partition: all\n  cards: {{types: [a100, h100]}}\n  \
+            "slurm:\n  account: vision\n  qos: high\n  partition: all\n  cards: {{types: [a100, h100], shards: 4}}\n  \
              workspace: {0}\n  templates: {0}/templates\n  program: {1}\n",
             self.workspace.display(),
             shared_program().display()

@@ -6,7 +6,7 @@ use std::process::Command;
 use serde_json::json;
 
 use super::harness::told;
-use super::product::{PIPELINE, body, start, with_cluster};
+use super::product::{PIPELINE, body, start, until_running, with_cluster};
 use crate::api::runs::pages::page;
 use crate::cluster::product::{ended, until};
 
@@ -23,9 +23,7 @@ fn a_job_that_somebody_cancels_is_not_tried_again() {
     let attempt = format!("{workspace}/runs/{run}/.attempts/crowd/0/1");
     let script = page(&admin, &format!("/runs/{run}?tab=objects&task=crowd"));
     assert!(script.contains("<code>#!/bin/bash\n") && script.contains("#SBATCH"), "{script}");
-    let running =
-        || admin.get(&format!("/runs/{run}/tasks")).expect(200).json()["items"][0]["state"] == "running";
-    until("the workers run", running);
+    until_running(&admin, &run);
     let names = fs::read_to_string(format!("{attempt}/job.sh")).unwrap();
     let name = names.lines().find_map(|line| line.strip_prefix("#SBATCH --job-name=")).unwrap().to_owned();
     let scancel =

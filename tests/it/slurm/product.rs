@@ -8,9 +8,13 @@ use serde_json::{Value, json};
 
 use super::executor::{calls, facts, workspace};
 use super::harness::told;
+use crate::api::runs::help::Events;
 use crate::api::support::{Client, Server, Who};
-use crate::cluster::product::{ended, until};
+use crate::cluster::product::{ended, succeeded, until, uploaded_to};
 use crate::support::TestApp;
+use crate::templates::ledger;
+use crate::templates::processes::assert_processes_met;
+use crate::templates::rig::job;
 
 /// Two tasks: workers that report, and one that is told what they reported.
 pub const PIPELINE: &str = r#"
@@ -90,6 +94,14 @@ pub fn start(client: &Client, document: &str) -> String {
     started["run"]["id"].as_str().unwrap().to_owned()
 }
 
+/// Waits until the workers of a run's first task run. A task is called so from its submission on, an attempt is not.
+pub fn until_running(client: &Client, run: &str) {
+    until("the workers run", || {
+        let attempts = client.get(&format!("/runs/{run}/attempts")).expect(200).json();
+        attempts["items"][0]["state"] == "running"
+    });
+}
+
 /// What a run's tasks reported, once it has succeeded.
 pub fn reported(client: &Client, run: &str) -> Vec<Value> {
     let seen = ended(client, run);
@@ -121,10 +133,7 @@ fn a_server_that_is_killed_takes_its_jobs_up_again() {
     let (server, admin) = with_cluster(&body);
     let document = format!("{}cluster: hall\n", PIPELINE.replace("SECONDS", "4"));
     let run = start(&admin, &document);
-    until("the workers run", || {
-        let tasks = admin.get(&format!("/runs/{run}/tasks")).expect(200).json();
-        tasks["items"][0]["state"] == "running"
-    });
+    until_running(&admin, &run);
     server.kill();
     server.run();
     let admin = server.as_(Who::Administrator);
@@ -132,6 +141,58 @@ fn a_server_that_is_killed_takes_its_jobs_up_again() {
     let workspace = body["slurm"]["facts"]["workspace"].as_str().unwrap();
     let ran = fs::read_to_string(format!("{workspace}/runs/{run}/ran")).unwrap();
     assert_eq!(ran.lines().count(), 2);
+}
+
+/// What a worker writes while it runs is read: by whoever asks for what comes after what they have, and by whoever follows.
+#[ignore = "needs a Slurm: make test-slurm"]
+#[test]
+fn a_log_is_followed_while_its_job_runs() {
+    const LINES: [&str; 3] = ["line 1\n", "line 2\n", "line 3\n"];
+    let body = body();
+    let (_server, admin) = with_cluster(&body);
+    let document = r#"
+apiVersion: cubeloom/v1
+kind: Pipeline
+name: talk
+cluster: hall
+tasks:
+  - name: say
+    template: command
+    arguments:
+      command: [sh, -c, 'for n in 1 2 3; do echo line $n; until [ -e "$CUBELOOM_RUN_DIR/heard-$n" ]; do sleep 0.1; done; done']
+    resources: {cpu: 500m, memory: 64Mi}
+"#;
+    let run = start(&admin, document);
+    until_running(&admin, &run);
+    let follower = Events::open(&admin, &format!("/runs/{run}/logs/events?task=say"), None);
+    let workspace = body["slurm"]["facts"]["workspace"].as_str().unwrap();
+    let mut read = String::new();
+    for (at, line) in LINES.into_iter().enumerate() {
+        let followed = follower.next();
+        assert_eq!((followed.name.as_str(), &followed.data["text"]), ("log", &json!(line)));
+        let rest = format!("task=say&worker=worker-0&stream=stdout&offset={}", read.len());
+        let page = admin.get(&format!("/runs/{run}/logs/text?{rest}")).expect(200).json();
+        read.extend(page["chunks"].as_array().unwrap().iter().map(|chunk| chunk["text"].as_str().unwrap()));
+        assert_eq!((read.as_str(), &page["ended"]), (LINES[..=at].concat().as_str(), &json!(false)));
+        fs::write(format!("{workspace}/runs/{run}/heard-{}", at + 1), "").unwrap();
+    }
+    let rest = follower.rest();
+    assert!(rest.len() == 1 && rest[0].name == "end", "{rest:?}");
+    assert_eq!(ended(&admin, &run)["state"], "succeeded");
+}
+
+/// Each worker is two processes, which find each other by what only the nodes know: addresses, and ports beyond the workers'.
+#[ignore = "needs a Slurm: make test-slurm"]
+#[test]
+fn processes_of_workers_find_each_other_by_their_own_places() {
+    let body = body();
+    let (_server, admin) = with_cluster(&body);
+    let document = fs::read_to_string(job("processes")).unwrap();
+    let code =
+        uploaded_to(&admin, "default", Path::new(&job("processes")).parent().unwrap().to_str().unwrap());
+    let run = succeeded(&admin, &format!("{document}\ncluster: hall\n"), &code);
+    let workspace = Path::new(body["slurm"]["facts"]["workspace"].as_str().unwrap());
+    assert_processes_met(&ledger::read(&workspace.join("runs").join(&run)));
 }
 
 #[ignore = "needs a Slurm: make test-slurm"]

@@ -4,7 +4,6 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cubeloom_domain::Bytes;
@@ -19,7 +18,7 @@ use cubeloom_testkit::conformance::{
     Harness, PATIENCE, Program, assert_gone, executions, failure, run, signed,
 };
 
-use super::executor::{OnSlurm, calls};
+use super::executor::{OnSlurm, calls, with_lines};
 use super::harness::told;
 use super::sudo;
 use crate::api::support::{Client, Server};
@@ -81,11 +80,7 @@ async fn roles_that_differ_are_one_heterogeneous_job() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_waits_says_why_and_can_be_cancelled() {
     let slurm = OnSlurm::with(over_rest);
-    let mut submission = slurm.submission(&Program::shell(&signed("")));
-    let Lowered::Slurm(lowered) = &*submission.lowered else { panic!() };
-    let mut held = lowered.clone();
-    held.script = held.script.replacen("#!/bin/bash\n", "#!/bin/bash\n#SBATCH --hold\n", 1);
-    submission.lowered = Arc::new(Lowered::Slurm(held));
+    let submission = with_lines(slurm.submission(&Program::shell(&signed(""))), "#SBATCH --hold", "#SBATCH");
     let key = submission.job.key.clone();
     slurm.executor().submit(submission).await;
     let began = Instant::now();
@@ -163,7 +158,7 @@ async fn who_has_no_account_or_may_not_use_it_runs_nothing() {
 }
 
 /// A server that may become accounts for one program only, over slurmrestd's socket.
-fn bound_server() -> (Server, Client) {
+pub fn bound_server() -> (Server, Client) {
     let account = told("CUBELOOM_TEST_SLURM_BOUND");
     let app = TestApp::new();
     let own = app.path("jwt.key");

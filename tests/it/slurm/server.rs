@@ -17,8 +17,8 @@ use cubeloom_testkit::conformance::{
     Harness, PATIENCE, Program, assert_gone, executions, failure, run, signed, until_executed,
 };
 
-use super::executor::OnSlurm;
-use super::harness::told;
+use super::executor::{OnSlurm, with_lines};
+use super::harness::{self, told};
 
 async fn until(what: &str, holds: impl Fn() -> bool) {
     let began = std::time::Instant::now();
@@ -169,33 +169,6 @@ async fn a_submission_without_an_answer_is_looked_for_first() {
     assert_eq!(calls.lines().count(), 1, "one that was taken is not submitted again");
 }
 
-/// The queue takes no more jobs: it is waited, and said why.
-#[ignore = "needs a Slurm: make test-slurm"]
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_full_queue_is_waited_for() {
-    let slurm = with_sbatch(
-        "if [ ! -e HERE/room ]; then\n\
-         echo 'sbatch: error: AssocMaxSubmitJobLimit' >&2\n\
-         echo 'sbatch: error: Batch job submission failed: Job violates accounting/QOS policy' >&2\n\
-         exit 1\nfi\nexec /usr/bin/sbatch \"$@\"\n",
-    );
-    let submission = slurm.submission(&Program::shell(&signed("")));
-    let key = submission.job.key.clone();
-    slurm.executor().submit(submission).await;
-    let began = std::time::Instant::now();
-    loop {
-        let notices = slurm.executor().notices(&key).await;
-        if notices.iter().any(|one| one.message.contains("AssocMaxSubmitJobLimit")) {
-            break;
-        }
-        assert!(began.elapsed() < PATIENCE, "nobody says why it waits");
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    fs::write(slurm.ledger().with_file_name("bin").join("room"), "").unwrap();
-    assert_eq!(slurm.recorder().ended(&key).await.outcome, Outcome::Succeeded);
-    assert_eq!(executions(&slurm, &key), 1);
-}
-
 /// Who an account is cannot be found out now: an attempt waits for that, says so, and can be cancelled meanwhile.
 #[ignore = "needs a Slurm: make test-slurm"]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -227,11 +200,7 @@ async fn what_waits_says_why_and_can_be_cancelled() {
     let mut job = slurm.job(&Program::shell(&signed("")));
     // More than all nodes have together would be refused; held, it waits for a moment that does not come.
     job.timeout = Some(cubeloom_domain::Span(Duration::from_secs(60)));
-    let mut submission = slurm.submission_of(job);
-    let cubeloom_domain::lowered::Lowered::Slurm(lowered) = &*submission.lowered else { panic!() };
-    let mut held = lowered.clone();
-    held.script = held.script.replacen("#!/bin/bash\n", "#!/bin/bash\n#SBATCH --begin=now+1hour\n", 1);
-    submission.lowered = std::sync::Arc::new(cubeloom_domain::lowered::Lowered::Slurm(held));
+    let submission = with_lines(slurm.submission_of(job), "#SBATCH --begin=now+1hour", "#SBATCH");
     let key = submission.job.key.clone();
     slurm.executor().submit(submission).await;
     let began = std::time::Instant::now();
@@ -334,12 +303,7 @@ async fn a_job_that_is_called_otherwise_is_not_lost() {
     );
     assert!(rename.args(["-c", &text]).env("SLURM_CONF", told("SLURM_CONF")).status().unwrap().success());
     tokio::time::sleep(Duration::from_secs(1)).await;
-    let squeue = std::process::Command::new("squeue")
-        .args(["--noheader", "--format=%j"])
-        .env("SLURM_CONF", told("SLURM_CONF"))
-        .output()
-        .unwrap();
-    let called = String::from_utf8(squeue.stdout).unwrap();
+    let called = harness::slurm(&["squeue", "--noheader", "--format=%j"]);
     assert!(!called.contains(&key.object_name()), "{called}");
     slurm.executor().cancel(&key, StopCause::Cancelled, Duration::from_millis(100)).await;
     assert_eq!(slurm.recorder().ended(&key).await.outcome, Outcome::Cancelled);

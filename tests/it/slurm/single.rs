@@ -5,6 +5,9 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
 use super::harness::{Person, Submitted};
 
+/// One process of it uses 300 MB.
+pub const HUNGRY: &str = r#"x=$(head -c 300000000 /dev/zero | tr "\0" x); sleep 10"#;
+
 const SPEAKS: &str = r#"
   - name: speak
     template: command
@@ -86,10 +89,10 @@ fn an_output_that_is_missing_fails_the_job() {
 #[ignore = "needs a Slurm: make test-slurm"]
 fn a_worker_that_uses_more_memory_than_it_has_is_out_of_memory() {
     let person = Person::new("memory");
-    let job = person.submit(
-        "  - name: hungry\n    template: command\n    arguments:\n      \
-         command: [sh, -c, 'x=$(head -c 300000000 /dev/zero | tr \"\\0\" x); sleep 10']\n    resources: {memory: 64Mi}\n",
-    );
+    let job = person.submit(&format!(
+        "  - name: hungry\n    template: command\n    arguments:\n      command: [sh, -c, '{HUNGRY}']\n    \
+         resources: {{memory: 64Mi}}\n"
+    ));
     assert_eq!(person.wait(&job), "FAILED", "{}", job.log());
     assert_eq!(job.exit("worker-0")["end"]["how"], "out_of_memory", "{}", job.log());
     assert!(job.log().contains("used more memory than it had"), "{}", job.log());

@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 
 use super::executor::{calls, workspace};
 use super::harness::{shared_program, told};
-use super::product::{PIPELINE, add, of_workspace, reported, start, tell};
+use super::product::{PIPELINE, add, of_workspace, reported, start, tell, until_running};
 use crate::api::support::{Client, Server};
-use crate::cluster::product::{ended, until};
+use crate::cluster::product::ended;
 use crate::support::TestApp;
 
 /// A workspace as docs/slurm.md says: who may write there owns it, and the server's group may read.
@@ -60,10 +60,7 @@ pub fn runs(admin: &Client) -> String {
 /// A gang that would run for minutes is stopped.
 pub fn starts_and_cancels(admin: &Client) {
     let run = start(admin, &document(600));
-    until("the workers run", || {
-        let tasks = admin.get(&format!("/runs/{run}/tasks")).expect(200).json();
-        tasks["items"][0]["state"] == "running"
-    });
+    until_running(admin, &run);
     admin.post(&format!("/runs/{run}/cancel"), &json!({})).expect(202);
     assert_eq!(ended(admin, &run)["state"], "cancelled");
 }

@@ -3,14 +3,20 @@
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
-use super::ledger::{PATIENCE, is_there, read, wait_for_none};
+use super::ledger::{Entry, PATIENCE, is_there, read, wait_for_none};
 use super::rig::{app, folder, job, run, shipped};
 use crate::support::{instance, outputs, wait_within};
 
 #[test]
 fn processes_of_workers_find_each_other_by_their_own_places() {
     let app = app();
-    let entries = read(&folder(&run(&app, 0, &job("processes"), &[])));
+    assert_processes_met(&read(&folder(&run(&app, 0, &job("processes"), &[]))));
+    let log = app.expect(0, &["logs", "latest", "gang", "--stdout"]).out;
+    assert!((0..4).all(|rank| log.contains(&format!("[rank {rank}] process {rank} met all"))), "{log}");
+}
+
+/// Two workers of two processes each have met, and each knows which it is.
+pub fn assert_processes_met(entries: &[Entry]) {
     assert_eq!(entries.len(), 4, "{entries:?}");
     for (rank, entry) in entries.iter().enumerate() {
         assert_eq!(
@@ -25,8 +31,6 @@ fn processes_of_workers_find_each_other_by_their_own_places() {
         }
         assert_eq!(entry["host"], entries[rank / 2 * 2]["host"], "those of a worker have its address");
     }
-    let log = app.expect(0, &["logs", "latest", "gang", "--stdout"]).out;
-    assert!((0..4).all(|rank| log.contains(&format!("[rank {rank}] process {rank} met all"))), "{log}");
 }
 
 #[test]

@@ -76,6 +76,7 @@ def start(parts: Parts, people: People) -> dict[str, str]:
     cgroups = all(os.access(CGROUPS / name, os.W_OK) for name in ("freezer", "memory"))
     settings = written.Settings(state, socket.gethostname(), *ports[:4], tuple(ports[4:]), cgroups)
     parts.afterwards(remove_cgroups)
+    (state / "hold").mkdir()
     munge(parts, settings)
     mariadb(parts, settings)
     database(parts, settings)
@@ -86,7 +87,6 @@ def start(parts: Parts, people: People) -> dict[str, str]:
     settings.key.chmod(0o600)
     environment = {"SLURM_CONF": str(conf), "PATH": PATH}
     accounts(conf, people)
-    (state / "hold").mkdir()
     command = kept(state, "ctld", as_user("slurm", "slurmctld", "-D"))
     controller = parts.start("slurmctld", command, environment)
     parts.wait(controller, "slurmctld", lambda: listens(settings.controller))
@@ -130,7 +130,7 @@ def munge(parts: Parts, settings: written.Settings) -> None:
     key.chmod(0o400)
     files = [f"--{name}-file={folder / name}" for name in ("key", "pid", "seed", "log")]
     command = ["munged", "--foreground", "--force", f"--socket={settings.socket}", *files]
-    part = parts.start("munged", as_user("munge", *command), {"PATH": PATH})
+    part = parts.start("munged", kept(settings.state, "munge", as_user("munge", *command)), {"PATH": PATH})
     parts.wait(part, "munge's socket", lambda: settings.socket.is_socket())
 
 

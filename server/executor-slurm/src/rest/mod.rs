@@ -14,7 +14,7 @@ use cubeloom_domain::Clock;
 use cubeloom_domain::slurm::SlurmRest;
 use serde_json::Value;
 
-use crate::commands::{AWAY, Trouble};
+use crate::commands::{Trouble, is_away};
 use crate::logs::blocking;
 use crate::nodes::SeenNode;
 use crate::seen::SeenJob;
@@ -168,8 +168,8 @@ impl Rest {
         if said.contains(UNSPECIFIED) || said.contains(NO_BYTES) {
             return Trouble::Away(self.no_token(&sentence));
         }
-        let is_away = AWAY.iter().chain(&LATER).any(|part| said.contains(part));
-        if is_away { Trouble::Away(sentence) } else { Trouble::Refused(sentence) }
+        let is_later = is_away(said) || LATER.iter().any(|part| said.contains(part));
+        if is_later { Trouble::Away(sentence) } else { Trouble::Refused(sentence) }
     }
 
     /// slurmctld that is away, and one that does not believe a token, are the same to slurmrestd.

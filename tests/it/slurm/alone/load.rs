@@ -1,16 +1,16 @@
 //! What a server asks of the controller, as `sdiag` counts it: by a server under an account of its own, so that its requests are
-//! told from those of people's jobs.
+//! told from those of people's jobs. Over slurmrestd that account is the one whose tokens look at all jobs.
 
 #![allow(clippy::print_stdout, reason = "figures are what the benchmark is for")]
 
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use crate::api::support::{Client, Server};
 use crate::cluster::product::ended;
-use crate::slurm::harness::told;
-use crate::slurm::{product, sudo};
+use crate::slurm::harness::{slurm, told};
+use crate::slurm::{product, rest, sudo};
 
 /// No more requests a second are a server's, however many tasks there are.
 const MOST: f64 = 2.0;
@@ -31,14 +31,8 @@ struct Asked {
     all: u64,
 }
 
-fn sdiag(words: &[&str]) -> String {
-    let done = Command::new("sdiag").args(words).env("SLURM_CONF", told("SLURM_CONF")).output().unwrap();
-    assert!(done.status.success(), "{done:?}");
-    String::from_utf8(done.stdout).unwrap()
-}
-
-fn asked() -> Asked {
-    let text = sdiag(&[]);
+fn asked(account: &str) -> Asked {
+    let text = slurm(&["sdiag"]);
     let count = |line: &str| -> u64 {
         let word = line.split_whitespace().find_map(|word| word.strip_prefix("count:"));
         word.unwrap_or_else(|| panic!("{line}")).parse().unwrap()
@@ -49,16 +43,27 @@ fn asked() -> Asked {
     };
     let by_user = text.split("statistics by user").nth(1).unwrap();
     Asked {
-        server: of(&told("CUBELOOM_TEST_SLURM_SERVER")),
+        server: of(account),
         jobs: of(&told("CUBELOOM_TEST_SLURM_MEMBER")),
         submitted: of("REQUEST_SUBMIT_BATCH_JOB"),
         all: by_user.lines().filter(|line| line.contains("count:")).map(count).sum(),
     }
 }
 
+/// By Slurm's commands.
+fn by_commands() -> (Server, Client, String) {
+    let (server, admin) = sudo::with_cluster(|_| {});
+    (server, admin, told("CUBELOOM_TEST_SLURM_SERVER"))
+}
+
+/// Over slurmrestd.
+fn over_slurmrestd() -> (Server, Client, String) {
+    let (server, admin) = rest::bound_server();
+    (server, admin, told("CUBELOOM_TEST_SLURM_BOUND"))
+}
+
 /// A run of so many tasks that are independent of each other; what was asked, and how long it took.
-fn run(tasks: usize) -> (Asked, Duration) {
-    let (_server, admin) = sudo::with_cluster(|_| {});
+fn run((_server, admin, account): &(Server, Client, String), tasks: usize) -> (Asked, Duration) {
     let task = |at: usize| {
         serde_json::json!({
             "name": format!("t{at}"), "template": "command", "arguments": {"command": ["true"]},
@@ -69,20 +74,18 @@ fn run(tasks: usize) -> (Asked, Duration) {
     let document = serde_json::json!({
         "apiVersion": "cubeloom/v1", "kind": "Pipeline", "name": "many", "cluster": "hall", "tasks": tasks,
     });
-    sdiag(&["--reset"]);
+    slurm(&["sdiag", "--reset"]);
     let began = Instant::now();
-    let run = product::start(&admin, &document.to_string());
-    let seen = ended(&admin, &run);
-    let (took, asked) = (began.elapsed(), asked());
+    let run = product::start(admin, &document.to_string());
+    let seen = ended(admin, &run);
+    let (took, asked) = (began.elapsed(), asked(account));
     assert_eq!(seen["state"], "succeeded", "{seen:#}");
     (asked, took)
 }
 
-#[ignore = "needs a Slurm: make test-slurm"]
-#[test]
-fn a_server_asks_at_most_twice_a_second() {
+fn asks_at_most_twice_a_second(server: &(Server, Client, String)) {
     let tasks = 60;
-    let (asked, took) = run(tasks);
+    let (asked, took) = run(server, tasks);
     println!("{asked:?} in {took:?}");
     assert_eq!(asked.submitted, tasks as u64, "each task is submitted once: {asked:?}");
     // A submission, a step, and the look at its node's address.
@@ -92,11 +95,23 @@ fn a_server_asks_at_most_twice_a_second() {
     assert!(asked.server >= 1 && (asked.server as f64) <= most, "{asked:?} in {took:?}");
 }
 
+#[ignore = "needs a Slurm: make test-slurm"]
+#[test]
+fn a_server_asks_at_most_twice_a_second() {
+    asks_at_most_twice_a_second(&by_commands());
+}
+
+#[ignore = "needs a Slurm: make test-slurm"]
+#[test]
+fn a_server_asks_at_most_twice_a_second_over_slurmrestd() {
+    asks_at_most_twice_a_second(&over_slurmrestd());
+}
+
 #[ignore = "a benchmark: make bench-slurm"]
 #[test]
 fn bench_a_thousand_tasks() {
     let tasks = 1000;
-    let (asked, took) = run(tasks);
+    let (asked, took) = run(&by_commands(), tasks);
     let seconds = took.as_secs_f64();
     let a_second = |count: u64| format!("{:.2} a second", count as f64 / seconds);
     println!("| {tasks} tasks on Slurm | figure | goal |\n|---|---|---|");

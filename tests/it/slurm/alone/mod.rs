@@ -1,5 +1,6 @@
 //! What needs the tests' cluster for itself: parts of it are stopped, nodes are lost, requests are counted.
 
+mod bound;
 mod load;
 mod rest;
 mod weather;

@@ -7,5 +7,5 @@ use crate::slurm::rest::over_rest;
 #[ignore = "needs a Slurm: make test-slurm"]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn slurmrestd_that_starts_again_loses_nothing_and_doubles_nothing() {
-    starts_again(&OnSlurm::with(over_rest), "rest", "-KILL", 8).await;
+    starts_again(&OnSlurm::with(over_rest), ("rest", "-KILL"), 8, 6).await;
 }

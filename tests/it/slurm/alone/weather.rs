@@ -14,8 +14,8 @@ use cubeloom_testkit::conformance::{
 use serde_json::json;
 
 use crate::cluster::product::{ended, until};
-use crate::slurm::executor::OnSlurm;
-use crate::slurm::harness::told;
+use crate::slurm::executor::{OnSlurm, ended_late, with_lines};
+use crate::slurm::harness::{slurm, told};
 use crate::slurm::product;
 
 /// On which node a worker of an attempt is, or was.
@@ -24,14 +24,7 @@ fn node_of(attempt: &Path, rank: usize) -> String {
     places.lines().nth(rank).unwrap().split(' ').nth(1).unwrap().to_owned()
 }
 
-/// One of Slurm's commands as an administrator; what it prints.
-fn slurm(words: &[&str]) -> String {
-    let mut command = Command::new(words[0]);
-    let done = command.args(&words[1..]).env("SLURM_CONF", told("SLURM_CONF")).output().unwrap();
-    String::from_utf8(done.stdout).unwrap()
-}
-
-/// A part of the cluster that was ended: `ctld`, `rest`, or a node's daemon. It starts again when this is dropped.
+/// A part of the cluster that was ended: `munge`, `ctld`, `rest`, or a node's daemon. It starts again when this is dropped.
 pub struct Held {
     name: String,
     hold: PathBuf,
@@ -60,7 +53,7 @@ impl Drop for Held {
         let _ = fs::remove_file(&self.hold);
         let began = Instant::now();
         let is_back = || match self.name.as_str() {
-            "ctld" => slurm(&["scontrol", "ping"]).contains("UP"),
+            "munge" | "ctld" => slurm(&["scontrol", "ping"]).contains("UP"),
             "rest" => {
                 let place = format!("127.0.0.1:{}", told("CUBELOOM_TEST_SLURM_REST"));
                 std::net::TcpStream::connect(place).is_ok()
@@ -94,14 +87,19 @@ impl Drop for Down {
     }
 }
 
-/// A part of Slurm ends while a job of so many seconds runs and others are being submitted, and starts again after as long.
-pub async fn starts_again(cluster: &OnSlurm, part: &'static str, signal: &'static str, seconds: u64) {
+/// A part of Slurm ends while a job of so many seconds runs and so many are being submitted, and starts again after as long.
+pub async fn starts_again(
+    cluster: &OnSlurm,
+    (part, signal): (&'static str, &'static str),
+    seconds: u64,
+    coming: usize,
+) {
     let running = cluster.submission(&Program::shell(&signed(&format!("sleep {seconds}"))).workers(2));
     let mut keys = vec![running.job.key.clone()];
     cluster.executor().submit(running).await;
     until_executed(cluster, &keys[0], 2).await;
     // Some of these Slurm has when the part ends, some it gets later, and of one or the other the answer does not come.
-    for _ in 0..6 {
+    for _ in 0..coming {
         let submission = cluster.submission(&Program::shell(&signed("")));
         keys.push(submission.job.key.clone());
         cluster.executor().submit(submission).await;
@@ -113,14 +111,15 @@ pub async fn starts_again(cluster: &OnSlurm, part: &'static str, signal: &'stati
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     let submission = cluster.submission(&Program::shell(&signed("")));
-    keys.push(submission.job.key.clone());
+    let later = submission.job.key.clone();
     cluster.executor().submit(submission).await;
     // The first job ends meanwhile.
     tokio::time::sleep(Duration::from_secs(seconds)).await;
-    for key in [&keys[0], &keys[7]] {
+    for key in [&keys[0], &later] {
         assert_eq!(cluster.recorder().ends(key), 0, "{:?}", cluster.recorder().events(key));
     }
     tokio::task::spawn_blocking(|| drop(held)).await.unwrap();
+    keys.push(later);
     for (at, key) in keys.iter().enumerate() {
         assert_eq!(cluster.recorder().ended(key).await.outcome, Outcome::Succeeded, "job {at}");
         assert_eq!(executions(cluster, key), if at == 0 { 2 } else { 1 }, "job {at}");
@@ -131,7 +130,47 @@ pub async fn starts_again(cluster: &OnSlurm, part: &'static str, signal: &'stati
 #[ignore = "needs a Slurm: make test-slurm"]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_controller_that_starts_again_loses_nothing_and_doubles_nothing() {
-    starts_again(&OnSlurm::new(), "ctld", "-TERM", 4).await;
+    starts_again(&OnSlurm::new(), ("ctld", "-TERM"), 4, 6).await;
+}
+
+/// Without munge no part of Slurm knows the others, nor do scripts. None is being submitted when it ends: a job that Slurm is just
+/// starting then it starts anew by itself, in some minutes.
+#[ignore = "needs a Slurm: make test-slurm"]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn munge_that_ends_and_starts_again_loses_nothing_and_doubles_nothing() {
+    starts_again(&OnSlurm::new(), ("munge", "-TERM"), 4, 0).await;
+}
+
+/// A script that finds munge away when it would start its worker runs nothing. That is no fault of the job's: it is told as lost,
+/// which is tried again.
+#[ignore = "needs a Slurm: make test-slurm"]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_script_that_finds_munge_away_is_told_as_lost() {
+    let cluster = OnSlurm::new();
+    let waits = "touch begun; until [ -e go-on ]; do sleep 0.1; done";
+    let submission = cluster.submission(&Program::shell(&signed("")));
+    let submission = with_lines(submission, waits, "# Where the workers are");
+    let key = submission.job.key.clone();
+    let folder = cluster.attempt(&key);
+    cluster.executor().submit(submission).await;
+    comes(&folder.join("begun")).await;
+    let held = tokio::task::spawn_blocking(|| Held::end("munge", "-TERM")).await.unwrap();
+    fs::write(folder.join("go-on"), "").unwrap();
+    comes(&folder.join("stop")).await;
+    tokio::task::spawn_blocking(|| drop(held)).await.unwrap();
+    let ended = ended_late(&cluster, &key).await;
+    assert_eq!(failure(&ended).kind, FailureKind::Lost, "{ended:?}");
+    assert!(failure(&ended).message.starts_with("Slurm did not answer its script: "), "{ended:?}");
+    assert_eq!(executions(&cluster, &key), 0);
+}
+
+/// Waits for a file.
+async fn comes(file: &Path) {
+    let began = Instant::now();
+    while !file.exists() {
+        assert!(began.elapsed() < PATIENCE, "{} does not come", file.display());
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
 }
 
 /// A node is called down under a worker of two: the attempt is lost with Slurm's word for it, and the other worker ends, too.
