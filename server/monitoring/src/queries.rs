@@ -2,8 +2,9 @@
 //!
 //! An exporter that is not there leaves its part empty, and `or` takes the next best series of each card: the profiling
 //! counters of dcgm-exporter (`dcp-metrics-included.csv`), its default counters, HAMi's vGPUmonitor. In selectors,
-//! `$cluster` stands for the labels of the cluster, `$card` for these and the card, `$hami` for these and the card as HAMi
-//! names it, `$node` and `$pods` for one node and some pods, `$holders` and `$named` for these as an exporter and as HAMi name them.
+//! `$cluster` stands for the labels of the cluster, `$card` for these and the card, `$hami` and `$before` for these and the card as
+//! HAMi names it, now and before version 2.9, `$node` and `$pods` for one node and some pods, `$holders` and `$named` for these as an
+//! exporter and as HAMi name them.
 
 use cubeloom_domain::monitoring::{CardMeasure, CardReading, NodeReading, PodReading};
 use cubeloom_domain::usage::Measure;
@@ -59,33 +60,78 @@ pub(crate) const CLOCK: &str = "time()";
 /// How old the newest measurement of a card is, in seconds.
 pub(crate) const AGE: &str = "time() - max(timestamp(DCGM_FI_DEV_FB_USED{$cluster}))";
 
-/// The cards of the last hour: `UUID`, `gpu` (the number), `modelName`, and the node as `node`, else `Hostname`.
+/// The cards of the last hour: `UUID`, `gpu` (the number), `modelName`, and the node as `node`, else `Hostname`. HAMi writes the
+/// maker before what the driver calls the model.
 pub(crate) const KNOWN: &str = r#"group by (UUID, gpu, modelName, Hostname, node) (last_over_time(DCGM_FI_DEV_FB_USED{$cluster}[1h]))
-or on (UUID) label_replace(label_replace(
-  group by (deviceuuid, deviceidx, node, nodeid) (last_over_time(HostGPUMemoryUsage{$cluster}[1h])),
-  "UUID", "$1", "deviceuuid", "(.*)"), "gpu", "$1", "deviceidx", "(.*)")"#;
+or on (UUID) label_replace(label_replace(label_replace(
+  group by (device_uuid, device_index, device_type, node) (last_over_time(hami_host_gpu_memory_used_bytes{$cluster}[1h])),
+  "UUID", "$1", "device_uuid", "(.*)"), "gpu", "$1", "device_index", "(.*)"), "modelName", "$1", "device_type", "(?:NVIDIA-)?(.*)")
+or on (UUID) label_replace(label_replace(label_replace(
+  group by (deviceuuid, deviceidx, devicetype, node, nodeid) (last_over_time(HostGPUMemoryUsage{$cluster}[1h])),
+  "UUID", "$1", "deviceuuid", "(.*)"), "gpu", "$1", "deviceidx", "(.*)"), "modelName", "$1", "devicetype", "(?:NVIDIA-)?(.*)")"#;
 
-/// The cards that are told of now, and the pods that hold them.
+/// The cards that are told of now, and the pods that hold them. Of a card as a whole HAMi names no pod, and one that is there is
+/// its own.
 pub(crate) const HOLDERS: &str = r#"group by (UUID, pod, exported_pod) (DCGM_FI_DEV_FB_USED{$cluster})
+or label_replace(
+  group by (device_uuid, pod, exported_pod) (hami_vgpu_memory_used_bytes{$cluster})
+  or group by (device_uuid) (hami_host_gpu_memory_used_bytes{$cluster}), "UUID", "$1", "device_uuid", "(.*)")
 or label_replace(label_replace(
   group by (deviceuuid, podname) (vGPU_device_memory_usage_in_bytes{$cluster} or HostGPUMemoryUsage{$cluster}),
   "UUID", "$1", "deviceuuid", "(.*)"), "exported_pod", "$1", "podname", "(.*)")"#;
 
-const USAGE: &str = r#"max by (UUID) (DCGM_FI_PROF_GR_ENGINE_ACTIVE{$card})
+/// What HAMi tells of a card as a whole.
+macro_rules! of_host {
+    ($begin:literal, $series:literal, $end:literal) => {
+        concat!("max by (UUID) (label_replace(", $begin, $series, "{$hami}", $end, r#", "UUID", "$1", "device_uuid", "(.*)"))"#)
+    };
+    ($begin:literal, $series:literal, $before:literal, $end:literal) => {
+        concat!(
+            "(",
+            of_host!($begin, $series, $end),
+            " or max by (UUID) (label_replace(",
+            $begin,
+            $before,
+            "{$before}",
+            $end,
+            r#", "UUID", "$1", "deviceuuid", "(.*)")))"#
+        )
+    };
+}
+
+const USAGE: &str = concat!(
+    "max by (UUID) (DCGM_FI_PROF_GR_ENGINE_ACTIVE{$card})
 or max by (UUID) (DCGM_FI_DEV_GPU_UTIL{$card}) / 100
-or max by (UUID) (label_replace(HostCoreUtilization{$hami}, "UUID", "$1", "deviceuuid", "(.*)")) / 100"#;
-const RECENT_USAGE: &str = r#"max by (UUID) (avg_over_time(DCGM_FI_PROF_GR_ENGINE_ACTIVE{$card}[15m]))
+or ",
+    of_host!("", "hami_host_gpu_utilization_ratio", "HostCoreUtilization", ""),
+    " / 100"
+);
+const RECENT_USAGE: &str = concat!(
+    "max by (UUID) (avg_over_time(DCGM_FI_PROF_GR_ENGINE_ACTIVE{$card}[15m]))
 or max by (UUID) (avg_over_time(DCGM_FI_DEV_GPU_UTIL{$card}[15m])) / 100
-or max by (UUID) (label_replace(avg_over_time(HostCoreUtilization{$hami}[15m]), "UUID", "$1", "deviceuuid", "(.*)")) / 100"#;
+or ",
+    of_host!("avg_over_time(", "hami_host_gpu_utilization_ratio", "HostCoreUtilization", "[15m])"),
+    " / 100"
+);
 const TENSOR: &str = "max by (UUID) (DCGM_FI_PROF_PIPE_TENSOR_ACTIVE{$card})";
-const MEMORY_USED: &str = r#"max by (UUID) (DCGM_FI_DEV_FB_USED{$card}) * 1048576
-or max by (UUID) (label_replace(HostGPUMemoryUsage{$hami}, "UUID", "$1", "deviceuuid", "(.*)"))"#;
+const MEMORY_USED: &str = concat!(
+    "max by (UUID) (DCGM_FI_DEV_FB_USED{$card}) * 1048576
+or ",
+    of_host!("", "hami_host_gpu_memory_used_bytes", "HostGPUMemoryUsage", "")
+);
 const MEMORY_TOTAL: &str = "(max by (UUID) (DCGM_FI_DEV_FB_USED{$card}) + max by (UUID) (DCGM_FI_DEV_FB_FREE{$card})
   + (max by (UUID) (DCGM_FI_DEV_FB_RESERVED{$card}) or 0 * max by (UUID) (DCGM_FI_DEV_FB_FREE{$card}))) * 1048576";
-const TEMPERATURE: &str = "max by (UUID) (DCGM_FI_DEV_GPU_TEMP{$card})";
+const TEMPERATURE: &str = concat!(
+    "max by (UUID) (DCGM_FI_DEV_GPU_TEMP{$card}) or ",
+    of_host!("", "hami_host_gpu_temperature_celsius", "")
+);
 /// The counter of energy is in thousandths of a joule, and begins anew with the driver.
-const POWER: &str = "max by (UUID) (DCGM_FI_DEV_POWER_USAGE{$card})
-or max by (UUID) (rate(DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION{$card}[5m])) / 1000";
+const POWER: &str = concat!(
+    "max by (UUID) (DCGM_FI_DEV_POWER_USAGE{$card})
+or max by (UUID) (rate(DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION{$card}[5m])) / 1000
+or ",
+    of_host!("", "hami_host_gpu_power_usage_watts", "")
+);
 const POWER_LIMIT: &str = "max by (UUID) (DCGM_FI_DEV_POWER_MGMT_LIMIT{$card})
 or max by (UUID) (DCGM_FI_DEV_ENFORCED_POWER_LIMIT{$card})";
 const NVLINK: &str = "max by (UUID) (DCGM_FI_PROF_NVLINK_TX_BYTES{$card}) + max by (UUID) (DCGM_FI_PROF_NVLINK_RX_BYTES{$card})";
@@ -435,7 +481,8 @@ impl About<'_> {
         let named = format!("{}podname=~{}", self.cluster, quoted(&self.pods.join("|")));
         text.replace("$card", &cards("UUID"))
             .replace("$named", &named)
-            .replace("$hami", &cards("deviceuuid"))
+            .replace("$hami", &cards("device_uuid"))
+            .replace("$before", &cards("deviceuuid"))
             .replace("$node", &one("nodename", self.node))
             .replace("$pods", &pods)
             .replace("$holders", &holders)
@@ -466,7 +513,10 @@ mod tests {
         texts.extend(pods_used.iter().map(String::as_str));
         texts.extend(CardMeasure::ALL.map(|measure| over_time(measure).0));
         let some = About { card: None, cards: &["GPU-1", "GPU-2"], ..about };
-        assert!(some.fill(USAGE).contains("deviceuuid=~\"GPU-1|GPU-2\","));
+        for label in ["UUID", "device_uuid", "deviceuuid"] {
+            let named = format!(",{label}=~\"GPU-1|GPU-2\",");
+            assert!(some.fill(USAGE).contains(&named), "{named}");
+        }
         let filled = texts.iter().flat_map(|text| [about.fill(text), some.fill(text)]);
         for filled in filled {
             assert!(!filled.replace("\"$1\"", "").contains('$'), "{filled}");
