@@ -65,7 +65,8 @@ fn ends(device: &Device<'_>) -> Vec<End> {
     let end = |link: u32| {
         let link = device.link_wrapper_for(link);
         let peer = link.is_active().ok().filter(|is_active| *is_active).and(link.remote_pci_info().ok())?;
-        let class = format!("/sys/bus/pci/devices/{:04x}:{:02x}:{:02x}.0/class", peer.domain, peer.bus, peer.device);
+        let class =
+            format!("/sys/bus/pci/devices/{:04x}:{:02x}:{:02x}.0/class", peer.domain, peer.bus, peer.device);
         let is_switch = fs::read_to_string(class).is_ok_and(|class| class.starts_with(SWITCH));
         Some(if is_switch { End::Switch } else { End::Card(peer.bus_id) })
     };
@@ -80,7 +81,8 @@ fn joined(cards: &[(String, Vec<End>)]) -> Vec<(usize, usize, u32)> {
     for a in 0..cards.len() {
         for b in a + 1..cards.len() {
             // Both ends report a link.
-            let direct = count(a, &End::Card(cards[b].0.clone())).max(count(b, &End::Card(cards[a].0.clone())));
+            let direct =
+                count(a, &End::Card(cards[b].0.clone())).max(count(b, &End::Card(cards[a].0.clone())));
             let switched = count(a, &End::Switch).min(count(b, &End::Switch));
             let links = u32::try_from(direct + switched).unwrap_or(u32::MAX);
             found.extend((links > 0).then_some((a, b, links)));

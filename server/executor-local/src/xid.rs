@@ -27,7 +27,10 @@ impl Xids {
 /// What there is to say of a time of waiting.
 enum Said {
     /// A card has had an error.
-    Error { uuid: String, xid: u32 },
+    Error {
+        uuid: String,
+        xid: u32,
+    },
     Nothing,
     /// There will be no more.
     End,
@@ -114,9 +117,15 @@ mod tests {
     #[test]
     fn the_last_error_of_each_card_is_kept() {
         let xids = Arc::new(Xids::default());
-        let mut said =
-            [error("GPU-1", 31), Said::Nothing, error("GPU-2", 13), error("GPU-1", 79), Said::End, error("GPU-3", 48)]
-                .into_iter();
+        let mut said = [
+            error("GPU-1", 31),
+            Said::Nothing,
+            error("GPU-2", 13),
+            error("GPU-1", 79),
+            Said::End,
+            error("GPU-3", 48),
+        ]
+        .into_iter();
         keep(&Arc::downgrade(&xids), || said.next().unwrap_or(Said::End));
         assert_eq!(["GPU-1", "GPU-2", "GPU-3"].map(|card| xids.of(card)), [Some(79), Some(13), None]);
     }

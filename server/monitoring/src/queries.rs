@@ -83,7 +83,14 @@ or label_replace(label_replace(
 /// What HAMi tells of a card as a whole.
 macro_rules! of_host {
     ($begin:literal, $series:literal, $end:literal) => {
-        concat!("max by (UUID) (label_replace(", $begin, $series, "{$hami}", $end, r#", "UUID", "$1", "device_uuid", "(.*)"))"#)
+        concat!(
+            "max by (UUID) (label_replace(",
+            $begin,
+            $series,
+            "{$hami}",
+            $end,
+            r#", "UUID", "$1", "device_uuid", "(.*)"))"#
+        )
     };
     ($begin:literal, $series:literal, $before:literal, $end:literal) => {
         concat!(

@@ -284,9 +284,8 @@ impl Row<'_> {
                 Ok(Status::OutOfMemory)
             }
             "failed" | "failure" | "error" | "cancelled" | "canceled" | "timeout" | "killed" | "lost"
-            | "aborted" | "evicted" | "preempted" | "node_fail" | "boot_fail" | "deadline" | "interrupted" => {
-                Ok(Status::Failed)
-            }
+            | "aborted" | "evicted" | "preempted" | "node_fail" | "boot_fail" | "deadline"
+            | "interrupted" => Ok(Status::Failed),
             // An exit code.
             code if code.parse::<i32>().is_ok() => Ok(Status::Failed),
             _ => Err(self.bad(8, "is no state: write `succeeded`, `failed` or `out_of_memory`")),
@@ -307,7 +306,10 @@ mod tests {
     fn how_attempts_ended_is_known_by_the_words_of_many_systems() {
         for (status, words) in [
             (Status::Succeeded, ["succeeded", "COMPLETED", "Successful", "done", "0"]),
-            (Status::OutOfMemory, ["OOMKilled", "oom-killed", "OUT_OF_ME+", "Out Of Memory", "TERM_MEMLIMIT"]),
+            (
+                Status::OutOfMemory,
+                ["OOMKilled", "oom-killed", "OUT_OF_ME+", "Out Of Memory", "TERM_MEMLIMIT"],
+            ),
             (Status::Failed, ["CANCELLED by 1000", "CANCELLED+", "NODE_FAIL", "Node Fail", "139"]),
         ] {
             for word in words {
@@ -325,7 +327,8 @@ mod tests {
         let states: Vec<Status> = read.attempts.iter().map(|attempt| attempt.status).collect();
         assert_eq!(states, [Status::Succeeded, Status::Failed, Status::OutOfMemory, Status::Failed]);
         assert_eq!(read.unclear.count, 2);
-        let why = "line 3, status: `gone fishing` is no state: write `succeeded`, `failed` or `out_of_memory`";
+        let why =
+            "line 3, status: `gone fishing` is no state: write `succeeded`, `failed` or `out_of_memory`";
         assert_eq!(read.unclear.first.map(|why| why.to_string()).as_deref(), Some(why));
         let none = of(&["gone fishing", "?"]).map(|read| read.attempts.len());
         assert!(none.is_err_and(|error| error.to_string().starts_with("line 2, status: `gone fishing`")));

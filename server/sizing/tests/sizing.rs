@@ -233,7 +233,9 @@ fn no_rule_but_the_oracle_is_better_in_both() {
     let (memory, rate) = of("cubeloom");
     assert!(memory <= 0.6 && rate <= 0.003, "{memory} of what was asked for, {rate} out of memory");
     // The last two know what is not known yet.
-    for name in BUILT_IN.into_iter().filter(|name| !["cubeloom", "known-after-first", "oracle"].contains(name)) {
+    for name in
+        BUILT_IN.into_iter().filter(|name| !["cubeloom", "known-after-first", "oracle"].contains(name))
+    {
         let other = of(name);
         assert!(other.0 > memory || other.1 > rate, "{name} is better: {other:?}, and {memory}, {rate}");
     }
@@ -283,7 +285,10 @@ fn lines_that_say_nothing_are_passed_over() {
         (states, read.passed_over.count),
         (vec![Status::Succeeded, Status::Failed, Status::OutOfMemory], 4)
     );
-    assert_eq!(read.passed_over.first.unwrap().to_string(), "line 3, peak_memory_bytes: `` is no amount of memory");
+    assert_eq!(
+        read.passed_over.first.unwrap().to_string(),
+        "line 3, peak_memory_bytes: `` is no amount of memory"
+    );
 }
 
 proptest! {

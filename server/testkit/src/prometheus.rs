@@ -62,7 +62,11 @@ impl Prometheus {
                 target.labels.iter().map(|(label, text)| format!("{label}: {text:?}")).collect();
             let (address, honor) = (target.exporter.target(), target.honor_labels);
             let _ = writeln!(config, "- job_name: exporter-{number}\n  honor_labels: {honor}");
-            let _ = writeln!(config, "  static_configs: [{{targets: [{address:?}], labels: {{{}}}}}]", labels.join(", "));
+            let _ = writeln!(
+                config,
+                "  static_configs: [{{targets: [{address:?}], labels: {{{}}}}}]",
+                labels.join(", ")
+            );
         }
         Self::start(folder, &config)
     }

@@ -5,8 +5,7 @@ use serde_json::Value;
 use crate::support::{Done, TestApp};
 
 const HEADER: &str = "task,submitted,finished,requested_cpu,requested_memory_bytes,peak_memory_bytes,cpu_used,input_bytes,status";
-const RULES: [&str; 7] =
-    ["cubeloom", "request", "cube-studio", "vpa", "line", "known-after-first", "oracle"];
+const RULES: [&str; 7] = ["cubeloom", "request", "cube-studio", "vpa", "line", "known-after-first", "oracle"];
 
 fn replay(app: &TestApp, trace: &str) -> Done {
     app.call_with_input(&["sizing", "replay", "-", "--policy", "vpa,oracle", "--output", "json"], trace)
@@ -15,7 +14,8 @@ fn replay(app: &TestApp, trace: &str) -> Done {
 #[test]
 fn a_trace_that_is_made_is_the_same_each_time_and_is_scored_by_every_rule() {
     let app = TestApp::new();
-    let make = |seed| app.expect(0, &["sizing", "generate", "mixed", "--attempts", "500", "--seed", seed]).out;
+    let make =
+        |seed| app.expect(0, &["sizing", "generate", "mixed", "--attempts", "500", "--seed", seed]).out;
     let made = make("3");
     assert_eq!(made, make("3"));
     assert_ne!(made, make("4"));
@@ -47,8 +47,14 @@ fn a_trace_that_is_made_is_the_same_each_time_and_is_scored_by_every_rule() {
         assert!(score["gb_hours_of_oracle"].as_f64().unwrap() >= 1.0, "{score}");
     }
     let of = |name| &scores[RULES.iter().position(|rule| *rule == name).unwrap()];
-    assert_eq!((&of("request")["gb_hours_of_request"], &of("oracle")["gb_hours_of_oracle"]), (&1.0.into(), &1.0.into()));
-    assert_eq!((&of("oracle")["out_of_memory"], &of("oracle")["out_of_memory_rate"]), (&0.into(), &0.0.into()));
+    assert_eq!(
+        (&of("request")["gb_hours_of_request"], &of("oracle")["gb_hours_of_oracle"]),
+        (&1.0.into(), &1.0.into())
+    );
+    assert_eq!(
+        (&of("oracle")["out_of_memory"], &of("oracle")["out_of_memory_rate"]),
+        (&0.into(), &0.0.into())
+    );
     let table = app.expect(0, &["sizing", "replay", trace, "--policy", "vpa,oracle"]).out;
     let rules: Vec<&str> = table.lines().filter_map(|line| line.split_whitespace().next()).collect();
     assert_eq!(rules, ["RULE", "vpa", "oracle"]);
@@ -65,7 +71,8 @@ fn a_trace_may_come_from_elsewhere_and_what_is_odd_in_it_is_noted_beside_the_sco
     let said = &done.err;
     assert_eq!(done.code, Some(0), "{said}");
     let scores: Value = serde_json::from_str(&done.out).unwrap();
-    let told: Vec<_> = scores.as_array().unwrap().iter().map(|score| (&score["policy"], &score["gb_hours"])).collect();
+    let told: Vec<_> =
+        scores.as_array().unwrap().iter().map(|score| (&score["policy"], &score["gb_hours"])).collect();
     assert_eq!(told, [(&"vpa".into(), &8.0.into()), (&"oracle".into(), &4.0.into())]);
     for (count, why) in [
         ("1 lines are no attempts that ran and are passed over", "line 3, status: `RUNNING` is no attempt"),
@@ -79,7 +86,10 @@ fn a_trace_may_come_from_elsewhere_and_what_is_odd_in_it_is_noted_beside_the_sco
 fn a_trace_that_cannot_be_one_is_refused_with_the_place() {
     let app = TestApp::new();
     for (trace, why) in [
-        (format!("{HEADER}\na,0,1,1,4,2,1,,ok\na,0,1,1,4,2,many,,ok\n"), "line 3, cpu_used: `many` is no number"),
+        (
+            format!("{HEADER}\na,0,1,1,4,2,1,,ok\na,0,1,1,4,2,many,,ok\n"),
+            "line 3, cpu_used: `many` is no number",
+        ),
         (format!("{HEADER}\na,0,1,1,4,2,1,,gone fishing\n"), "line 2, status: `gone fishing` is no state"),
         (format!("{HEADER}\na,0,1,1,4,2,1,,CACHED\n"), "there is no attempt in it"),
         ("task,submitted\na,0\n".to_owned(), "the column `finished` is missing"),

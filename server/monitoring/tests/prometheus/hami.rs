@@ -9,12 +9,8 @@ use crate::{Stage, about, card, of};
 
 /// As it tells with `--legacy-metrics`, and told before.
 fn before(recording: &mut Recording) {
-    let card = [
-        ("deviceuuid", "GPU-h"),
-        ("deviceidx", "4"),
-        ("devicetype", "NVIDIA-NVIDIA H200"),
-        ("nodeid", "n2"),
-    ];
+    let card =
+        [("deviceuuid", "GPU-h"), ("deviceidx", "4"), ("devicetype", "NVIDIA-NVIDIA H200"), ("nodeid", "n2")];
     recording.series("HostGPUMemoryUsage", &card, |_| Some(1e9));
     recording.series("HostCoreUtilization", &card, |_| Some(50.0));
     let held = [("deviceuuid", "GPU-h"), ("podname", "cl-a-0"), ("podnamespace", "cubeloom-jobs")];
@@ -47,14 +43,25 @@ fn now(recording: &mut Recording) {
 
 #[tokio::test]
 async fn cards_are_read_by_the_names_of_now_and_of_before() {
-    for (record, is_now) in
-        [(before as fn(&mut Recording), false), (now, true), (|both| { before(both); now(both) }, true)]
-    {
+    for (record, is_now) in [
+        (before as fn(&mut Recording), false),
+        (now, true),
+        (
+            |both| {
+                before(both);
+                now(both)
+            },
+            true,
+        ),
+    ] {
         let stage = Stage::of(record);
         let reading = stage.look().await;
         assert_eq!((reading.problems.len(), reading.nodes.len(), reading.nodes["n2"].cards.len()), (0, 1, 1));
         let shared = of(&reading, "n2", "GPU-h");
-        assert_eq!((shared.present, shared.index, shared.pods.as_slice()), (true, Some(4), &["cl-a-0".into()][..]));
+        assert_eq!(
+            (shared.present, shared.index, shared.pods.as_slice()),
+            (true, Some(4), &["cl-a-0".into()][..])
+        );
         assert_eq!((shared.usage, shared.memory_used), (Some(0.5), Some(1e9)));
         about(shared.recent_usage, 0.5);
         assert_eq!(shared.model, "NVIDIA H200");
@@ -74,7 +81,12 @@ async fn cards_are_read_by_the_names_of_now_and_of_before() {
 async fn what_dcgm_exporter_tells_of_the_same_card_comes_first() {
     let stage = Stage::of(|recording| {
         recording.card(&card("n1", 0, Some("cl-b-0")), |_| Some(0.75));
-        let labels = [("device_uuid", "GPU-n1-0"), ("device_index", "0"), ("device_type", "NVIDIA-H100"), ("node", "n1")];
+        let labels = [
+            ("device_uuid", "GPU-n1-0"),
+            ("device_index", "0"),
+            ("device_type", "NVIDIA-H100"),
+            ("node", "n1"),
+        ];
         recording.series("hami_host_gpu_memory_used_bytes", &labels, |_| Some(1e9));
         recording.series("hami_host_gpu_utilization_ratio", &labels, |_| Some(50.0));
         let held = [("device_uuid", "GPU-n1-0"), ("pod", "cl-a-0"), ("vdevice_index", "0")];
