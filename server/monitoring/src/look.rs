@@ -7,10 +7,12 @@ use cubeloom_domain::Timestamp;
 use cubeloom_domain::monitoring::{CardHistory, CardMeasure, NodeReading, Reading};
 use futures::{StreamExt, stream};
 
+use crate::about::About;
 use crate::answer::Sample;
 use crate::assemble::{Answers, Asked, history as assembled, reading};
 use crate::prometheus::{Prometheus, SourceError, Stretch};
-use crate::queries::{AGE, About, CARDS, CLOCK, HOLDERS, KNOWN, NODE_IO_WAIT, NODES, PODS, Unit, over_time};
+use crate::queries::{AGE, CARDS, CLOCK, HOLDERS, KNOWN, NODE_IO_WAIT, NODES, PODS, over_time};
+use crate::unit::Unit;
 
 /// So many queries are under way at a time.
 pub(crate) const AT_ONCE: usize = 4;

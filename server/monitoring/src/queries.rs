@@ -9,7 +9,7 @@
 use cubeloom_domain::monitoring::{CardMeasure, CardReading, NodeReading, PodReading};
 use cubeloom_domain::usage::Measure;
 
-use crate::prometheus::quoted;
+use crate::unit::Unit;
 
 /// A query of all cards, nodes or pods, and where its answer goes.
 pub(crate) struct Query<T> {
@@ -17,41 +17,6 @@ pub(crate) struct Query<T> {
     /// The unit of the answer.
     pub(crate) unit: Unit,
     pub(crate) put: fn(&mut T, f64),
-}
-
-/// The unit of an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unit {
-    /// From 0 to 1.
-    Ratio,
-    /// From 0 to 100.
-    Percent,
-    /// Degrees Celsius.
-    Degrees,
-    Watts,
-    Bytes,
-    BytesASecond,
-    /// Cores of a CPU.
-    Cores,
-    /// Cards, or the number of an error.
-    Number,
-}
-
-impl Unit {
-    /// Whether that can be one. DCGM has numbers of its own for what a card cannot tell (`9223372036854775794`), and rates
-    /// are a little above what there is at times.
-    pub(crate) fn has(self, value: f64) -> bool {
-        let most = match self {
-            Self::Ratio => 1.05,
-            Self::Percent => 105.0,
-            Self::Degrees => 300.0,
-            Self::Watts => 1e5,
-            Self::Bytes => 1e14,
-            Self::BytesASecond => 1e13,
-            Self::Cores | Self::Number => 1e6,
-        };
-        (0.0..=most).contains(&value)
-    }
 }
 
 /// The present moment of Prometheus' clock, in seconds since the epoch.
@@ -452,83 +417,5 @@ pub(crate) fn unit_of(measure: Measure) -> Unit {
         }
         Measure::IoWait | Measure::CardUse => Unit::Percent,
         Measure::CardPower => Unit::Watts,
-    }
-}
-
-/// What a query is about.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct About<'a> {
-    /// The labels of the cluster, as matchers, each with a comma behind it.
-    pub(crate) cluster: &'a str,
-    /// One card; all of them when absent.
-    pub(crate) card: Option<&'a str>,
-    /// One node; all of them when absent.
-    pub(crate) node: Option<&'a str>,
-    /// Some pods.
-    pub(crate) pods: &'a [String],
-    /// Some cards, where it is not about one.
-    pub(crate) cards: &'a [&'a str],
-}
-
-impl About<'_> {
-    /// The query, ready to be sent.
-    pub(crate) fn fill(&self, text: &str) -> String {
-        let one = |label: &str, value: Option<&str>| {
-            let own = value.map(|value| format!("{label}={},", quoted(value))).unwrap_or_default();
-            format!("{}{own}", self.cluster)
-        };
-        let cards = |label: &str| match self.cards {
-            [] => one(label, self.card),
-            // A UUID holds no signs of an expression.
-            some => format!("{}{label}=~{},", self.cluster, quoted(&some.join("|"))),
-        };
-        // Names of pods hold no signs of an expression but the dot, and a dot fits itself.
-        let pods = format!("{}pod=~{}", self.cluster, quoted(&self.pods.join("|")));
-        let holders = format!("{}exported_pod=~{}", self.cluster, quoted(&self.pods.join("|")));
-        let named = format!("{}podname=~{}", self.cluster, quoted(&self.pods.join("|")));
-        text.replace("$card", &cards("UUID"))
-            .replace("$named", &named)
-            .replace("$hami", &cards("device_uuid"))
-            .replace("$before", &cards("deviceuuid"))
-            .replace("$node", &one("nodename", self.node))
-            .replace("$pods", &pods)
-            .replace("$holders", &holders)
-            .replace("$cluster", self.cluster)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_query_is_filled() {
-        let about = About {
-            cluster: "cluster=\"east\",",
-            card: Some("GPU-1"),
-            node: Some("n1"),
-            pods: &["cl-a".into()],
-            cards: &[],
-        };
-        let mut texts = vec![KNOWN, HOLDERS, AGE];
-        texts.extend(CARDS.iter().map(|query| query.text));
-        texts.extend(NODES.iter().map(|query| query.text));
-        texts.extend(PODS.iter().map(|query| query.text));
-        texts.extend([NODE_IO_WAIT, CARDS_MEMORY]);
-        texts.extend(Measure::ALL.map(of_workers));
-        let pods_used = PODS_USED.map(|(text, _)| text.replace("$step", "15s"));
-        texts.extend(pods_used.iter().map(String::as_str));
-        texts.extend(CardMeasure::ALL.map(|measure| over_time(measure).0));
-        let some = About { card: None, cards: &["GPU-1", "GPU-2"], ..about };
-        for label in ["UUID", "device_uuid", "deviceuuid"] {
-            let named = format!(",{label}=~\"GPU-1|GPU-2\",");
-            assert!(some.fill(USAGE).contains(&named), "{named}");
-        }
-        let filled = texts.iter().flat_map(|text| [about.fill(text), some.fill(text)]);
-        for filled in filled {
-            assert!(!filled.replace("\"$1\"", "").contains('$'), "{filled}");
-            let selectors = filled.matches('{').count();
-            assert_eq!(filled.matches("cluster=\"east\"").count(), selectors, "{filled}");
-        }
     }
 }
