@@ -1,6 +1,6 @@
 //! Traces that are made, and rules that are scored on them.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::{Done, TestApp};
 
@@ -46,14 +46,14 @@ fn a_trace_that_is_made_is_the_same_each_time_and_is_scored_by_every_rule() {
         assert_eq!(score["attempts"], 500);
         assert!(score["gb_hours_of_oracle"].as_f64().unwrap() >= 1.0, "{score}");
     }
-    let of = |name| &scores[RULES.iter().position(|rule| *rule == name).unwrap()];
+    let of = |name: &str| &scores[RULES.iter().position(|rule| *rule == name).unwrap()];
     assert_eq!(
         (&of("request")["gb_hours_of_request"], &of("oracle")["gb_hours_of_oracle"]),
-        (&1.0.into(), &1.0.into())
+        (&json!(1.0), &json!(1.0))
     );
     assert_eq!(
         (&of("oracle")["out_of_memory"], &of("oracle")["out_of_memory_rate"]),
-        (&0.into(), &0.0.into())
+        (&json!(0), &json!(0.0))
     );
     let table = app.expect(0, &["sizing", "replay", trace, "--policy", "vpa,oracle"]).out;
     let rules: Vec<&str> = table.lines().filter_map(|line| line.split_whitespace().next()).collect();
@@ -73,7 +73,7 @@ fn a_trace_may_come_from_elsewhere_and_what_is_odd_in_it_is_noted_beside_the_sco
     let scores: Value = serde_json::from_str(&done.out).unwrap();
     let told: Vec<_> =
         scores.as_array().unwrap().iter().map(|score| (&score["policy"], &score["gb_hours"])).collect();
-    assert_eq!(told, [(&"vpa".into(), &8.0.into()), (&"oracle".into(), &4.0.into())]);
+    assert_eq!(told, [(&json!("vpa"), &json!(8.0)), (&json!("oracle"), &json!(4.0))]);
     for (count, why) in [
         ("1 lines are no attempts that ran and are passed over", "line 3, status: `RUNNING` is no attempt"),
         ("1 lines end in a way that is not known", "line 4, status: `gone fishing` is no state"),
