@@ -23,6 +23,9 @@ copies program.py python deepspeed horovod indexed jax kaldi megatron mpi mxnet 
 copies lib/cubeloom.py python deepspeed download horovod http indexed jax kaldi megatron model-convert model-evaluate \
     model-predict model-register mpi mxnet nni paddle pytorch pytorch-export queue ray recommenders spark sql tensorflow video \
     wenet xgboost
+# What begins every program of Python that these start.
+copies lib/sitecustomize.py python deepspeed horovod indexed jax kaldi megatron mpi mxnet nni paddle pytorch queue ray spark \
+    tensorflow wenet
 # What starts torchrun.
 copies main.py pytorch deepspeed megatron wenet
 # What starts ranks.

@@ -4,11 +4,15 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { look, settled } from "./support/browser.mjs";
+import { eventually } from "./support/eventually.mjs";
 import { KUBECONFIG } from "./support/observed.mjs";
 import { siteFor } from "./support/site.mjs";
 import { stage } from "./support/stage.mjs";
 
-const site = siteFor(stage, async () => ({ CUBELOOM_SLURM_HALL: '{become = ["sudo", "-n", "-u", "{account}", "--"]}' }));
+const site = siteFor(stage, async () => ({
+  CUBELOOM_SLURM_HALL: '{become = ["sudo", "-n", "-u", "{account}", "--"]}',
+  CUBELOOM_NODES_OFFER_AFTER: "1s",
+}));
 
 test("a cluster is added, checked, changed and removed", async () => {
   const page = await site.open({ as: "ada" });
@@ -64,7 +68,7 @@ test("of a Slurm cluster only is asked what it has", async () => {
   await page.getByRole("heading", { name: "hall" }).waitFor();
 });
 
-/** A node is set aside, and taken back. */
+/** A node is set aside, offered again, and taken back. */
 async function aside(page) {
   await page.getByRole("button", { name: "Set a node aside" }).click();
   const dialog = page.getByRole("dialog");
@@ -80,6 +84,11 @@ async function aside(page) {
   await page.getByText("gpu-3 is set aside").waitFor();
   await settled(page);
   await page.getByText("ada: its fan").waitFor();
+  await eventually(async () => {
+    await page.reload();
+    await settled(page);
+    assert.equal(await page.getByRole("rowheader", { name: "gpu-3 May be tried again" }).count(), 1);
+  });
   assert.deepEqual(await look(page, "en"), []);
   await page.getByRole("button", { name: "Take back gpu-3" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Take back" }).click();

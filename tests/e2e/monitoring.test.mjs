@@ -72,6 +72,35 @@ test("the grid is gone over with keys, and leads to a card and its hour", async 
   flawless(page);
 });
 
+test("how many links join the cards of a node is a table", async () => {
+  const page = await site.open({ as: "emil" });
+  const uuid = (n) => `GPU-node-01-${n}`;
+  const all = [0, 1, 2, 3, 4, 5, 6, 7];
+  const counts = new Map();
+  const join = (a, b, count) => counts.set(`${Math.min(a, b)} ${Math.max(a, b)}`, count);
+  // A cube mesh: each quad in full, two links on its diagonals, and each card with its like of the other quad.
+  for (const a of all) for (const b of all) if (a < b && a >> 2 === b >> 2) join(a, b, a + b === 3 || a + b === 11 ? 2 : 1);
+  for (const a of all.slice(0, 4)) join(a, a + 4, 2);
+  const links = [...counts].map(([pair, count]) => { const [a, b] = pair.split(" "); return { from: uuid(a), to: uuid(b), count }; });
+  await page.route("**/api/v1/clusters/busy/nodes*", async (route) => {
+    const response = await route.fetch();
+    const body = await response.json();
+    for (const node of body.items) if (node.name === "node-01") node.links = links;
+    await route.fulfill({ response, json: body });
+  });
+  await page.goto("/clusters/busy/nodes");
+  await settled(page);
+  await page.getByRole("group", { name: "Nodes with their cards" }).focus();
+  await page.keyboard.press("ArrowRight");
+  const chosen = page.getByRole("region", { name: "The chosen card" });
+  await chosen.getByRole("heading", { name: "NVLinks between the cards of this node" }).waitFor();
+  const rows = await chosen.locator(".card-links tbody tr").evaluateAll((found) => found.map((row) => [...row.cells].map((cell) => cell.textContent)));
+  const expected = all.map((a) => [String(a), ...all.map((b) => (a === b ? "" : String(counts.get(`${Math.min(a, b)} ${Math.max(a, b)}`) ?? 0)))]);
+  assert.deepEqual(rows, expected);
+  assert.deepEqual(await look(page, "en"), []);
+  flawless(page);
+});
+
 test("idle clusters, vanished cards and a Prometheus that is away have their pages", async () => {
   const page = await site.open({ as: "emil", size: "narrow" });
   await page.goto("/clusters/idle/nodes");

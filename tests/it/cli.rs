@@ -15,4 +15,5 @@ mod preflight;
 mod processes;
 mod rules;
 mod secrets;
+mod sizing;
 mod slurm;

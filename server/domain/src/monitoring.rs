@@ -50,7 +50,7 @@ pub struct NodeReading {
     pub gpus: Levels,
     /// The cards, by UUID.
     pub cards: BTreeMap<String, CardReading>,
-    /// Direct links between its cards.
+    /// Links between its cards, where they are known.
     pub links: Vec<CardLinks>,
 }
 

@@ -275,6 +275,16 @@ mod tests {
     }
 
     #[test]
+    fn a_node_is_offered_again_after_a_day() {
+        let why = AsideReason::Person { user: "ada".into(), note: "a fan".into() };
+        let of = NodeName { cluster: "far".into(), node: "a".into() };
+        let aside = NodeAside { of, since: Timestamp(HOUR), why };
+        let offered = [24 * HOUR, 25 * HOUR - 1, 25 * HOUR, 26 * HOUR, 0]
+            .map(|now| NodeRule::default().offers(&aside, Timestamp(now)));
+        assert_eq!(offered, [false, false, true, true, false]);
+    }
+
+    #[test]
     fn the_reason_says_how_often_and_what_came_last() {
         let failures = vec![failure("a", 1, 1), failure("a", 2, 2), failure("a", 3, 3)];
         let nodes = BTreeMap::from([("far".to_owned(), NodeCount { usable: 3, aside: 0 })]);

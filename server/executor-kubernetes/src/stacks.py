@@ -1,6 +1,6 @@
 """Says of each process of this pod what it is at: run in a worker's container, with the worker's folder as its argument.
 
-Programs of Python that have imported cubeloom write the frames of their threads to their log when they get signal 16, and say so by
+Programs of Python that have cubeloom in them write the frames of their threads to their log when they get signal 16, and say so by
 a lock on the byte of work/.cubeloom-answers that has their number. They are asked. Of the others the kernel tells of each thread its
 name, its state, and where it waits. The first line says how many were asked.
 """

@@ -42,6 +42,7 @@ mod terminal;
 mod token;
 mod usage_files;
 mod watch;
+mod xid;
 
 pub use check::{CheckLine, CheckReport, check};
 pub use config::{LocalConfig, SecretSource};

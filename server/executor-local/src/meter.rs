@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::executor::NodeFacts;
@@ -13,11 +13,13 @@ use nvml_wrapper::enum_wrappers::device::TemperatureSensor;
 use crate::cgroup::waited;
 use crate::facts::meminfo;
 use crate::gpu::Gpus;
+use crate::xid::{self, Xids};
 
 /// Measures; what is a rate is one since the measurement before.
 pub(crate) struct Meter {
     links: Vec<CardLinks>,
     nvml: OnceLock<Option<Nvml>>,
+    xids: Arc<Xids>,
     before: Mutex<Before>,
 }
 
@@ -44,15 +46,16 @@ impl Meter {
     /// Begins to measure.
     pub(crate) fn new(gpus: &Gpus) -> Self {
         let uuid = |index: usize| gpus.facts.get(index).map(|card| card.uuid.clone());
-        let mut links: Vec<CardLinks> = Vec::new();
-        for (a, b) in &gpus.links {
-            let (Some(from), Some(to)) = (uuid(*a), uuid(*b)) else { continue };
-            if !links.iter().any(|pair| pair.from == from && pair.to == to) {
-                links.push(CardLinks { from, to, count: gpus.links(*a, *b) });
-            }
+        let pair = |(a, b, count): &(usize, usize, u32)| {
+            Some(CardLinks { from: uuid(*a)?, to: uuid(*b)?, count: *count })
+        };
+        let links = gpus.links.iter().filter_map(pair).collect();
+        let xids = Arc::default();
+        if !gpus.facts.is_empty() {
+            xid::watch(&xids);
         }
         let before = Mutex::new(Before { ticks: ticks(&proc_stat()), share: None, waited: None });
-        Self { links, nvml: OnceLock::new(), before }
+        Self { links, nvml: OnceLock::new(), xids, before }
     }
 
     /// What `node`, which is this machine, does now.
@@ -113,7 +116,8 @@ impl Meter {
         let card = |known: &cubeloom_domain::executor::GpuFacts| {
             let read = nvml.and_then(|nvml| read(nvml, &known.uuid)).unwrap_or_default();
             let memory_total = Some(known.memory.0 as f64);
-            (known.uuid.clone(), CardReading { model: known.name.clone(), memory_total, ..read })
+            let (model, xid) = (known.name.clone(), self.xids.of(&known.uuid));
+            (known.uuid.clone(), CardReading { model, memory_total, xid, ..read })
         };
         node.gpus.iter().map(card).collect()
     }

@@ -1,8 +1,9 @@
 //! What the workers of an attempt are at.
 //!
 //! No process is traced: that needs a privilege that containers do not have (`CAP_SYS_PTRACE`, or a permissive Yama), which
-//! py-spy and gdb cannot do without. Instead a program of Python that has imported `cubeloom` writes the frames of all its
-//! threads to its log when it gets [`ASKED`] (`faulthandler`), whatever its threads wait for, the interpreter's lock included.
+//! py-spy and gdb cannot do without. Instead a program of Python that has `cubeloom` in it, by itself or by the template that
+//! started it, writes the frames of all its threads to its log when it gets [`ASKED`] (`faulthandler`), whatever its threads wait for,
+//! the interpreter's lock included.
 //! Others would end of that signal, also such as catch it: the run-time system of Go catches all. So only a process is asked that
 //! says that it answers, by a lock in [`ANSWERING`]. Of the others it is told what the kernel says of their threads.
 

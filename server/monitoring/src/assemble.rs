@@ -6,7 +6,8 @@ use cubeloom_domain::monitoring::{CardHistory, CardMeasure, CardReading, NodeRea
 
 use crate::answer::{Labels, Sample, Series};
 use crate::prometheus::Stretch;
-use crate::queries::{Query, Unit};
+use crate::queries::Query;
+use crate::unit::Unit;
 
 /// Answers to a list of queries, in its order; those that failed are empty.
 pub(crate) type Answers = Vec<Vec<Sample>>;

@@ -3,6 +3,7 @@
 //! [`Prometheus`] is the only one here that speaks to anybody. What it asks is in `queries`, what becomes of the answers
 //! in `assemble`; [`advice`] looks at the history of a card, and of the workers of a task. These are pure.
 
+mod about;
 pub mod advice;
 mod answer;
 mod assemble;
@@ -11,6 +12,7 @@ mod prometheus;
 mod queries;
 mod recent;
 mod state;
+mod unit;
 mod workers;
 
 pub use look::{EXPORTERS, Exporter, Exporters, GOOD_FOR, PATIENCE, exporters, history, look, usage};

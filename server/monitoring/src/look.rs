@@ -7,10 +7,12 @@ use cubeloom_domain::Timestamp;
 use cubeloom_domain::monitoring::{CardHistory, CardMeasure, NodeReading, Reading};
 use futures::{StreamExt, stream};
 
+use crate::about::About;
 use crate::answer::Sample;
 use crate::assemble::{Answers, Asked, history as assembled, reading};
 use crate::prometheus::{Prometheus, SourceError, Stretch};
-use crate::queries::{AGE, About, CARDS, CLOCK, HOLDERS, KNOWN, NODE_IO_WAIT, NODES, PODS, Unit, over_time};
+use crate::queries::{AGE, CARDS, CLOCK, HOLDERS, KNOWN, NODE_IO_WAIT, NODES, PODS, over_time};
+use crate::unit::Unit;
 
 /// So many queries are under way at a time.
 pub(crate) const AT_ONCE: usize = 4;
@@ -183,8 +185,8 @@ pub struct Exporter {
     pub name: &'static str,
     /// What its series are good for.
     pub purpose: &'static str,
-    /// A series of its.
-    series: &'static str,
+    /// Series of its, of which one is enough: by the names of its versions.
+    series: &'static [&'static str],
 }
 
 /// Those that are read.
@@ -192,28 +194,28 @@ pub const EXPORTERS: [Exporter; 6] = [
     Exporter {
         name: "dcgm-exporter",
         purpose: "tells what graphics cards do, and which pod holds each",
-        series: "DCGM_FI_DEV_FB_USED",
+        series: &["DCGM_FI_DEV_FB_USED"],
     },
     Exporter {
         name: "dcgm-exporter, profiling",
         purpose: "tells how much of a card works, and its tensor cores",
-        series: "DCGM_FI_PROF_GR_ENGINE_ACTIVE",
+        series: &["DCGM_FI_PROF_GR_ENGINE_ACTIVE"],
     },
     Exporter {
         name: "HAMi's vGPUmonitor",
         purpose: "tells of cards that HAMi shares",
-        series: "HostGPUMemoryUsage",
+        series: &["hami_host_gpu_memory_used_bytes", "HostGPUMemoryUsage"],
     },
-    Exporter { name: "node-exporter", purpose: "tells what nodes use", series: "node_uname_info" },
+    Exporter { name: "node-exporter", purpose: "tells what nodes use", series: &["node_uname_info"] },
     Exporter {
         name: "kube-state-metrics",
         purpose: "tells what nodes have, and what pods ask for",
-        series: "kube_node_status_allocatable",
+        series: &["kube_node_status_allocatable"],
     },
     Exporter {
         name: "cAdvisor",
         purpose: "tells what pods use",
-        series: "container_cpu_usage_seconds_total",
+        series: &["container_cpu_usage_seconds_total"],
     },
 ];
 
@@ -227,8 +229,9 @@ pub type Exporters = Vec<(Exporter, u64)>;
 pub async fn exporters(source: &Prometheus) -> Result<Exporters, SourceError> {
     let mut found = Vec::new();
     for exporter in EXPORTERS {
-        let query = format!("count({}{{{}}})", exporter.series, source.matchers());
-        let count = first(&source.instant(&query).await?).unwrap_or(0.0);
+        let count = |series: &&str| format!("count({series}{{{}}})", source.matchers());
+        let query: Vec<String> = exporter.series.iter().map(count).collect();
+        let count = first(&source.instant(&query.join(" or ")).await?).unwrap_or(0.0);
         found.push((exporter, count as u64));
     }
     Ok(found)

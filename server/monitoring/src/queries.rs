@@ -2,13 +2,14 @@
 //!
 //! An exporter that is not there leaves its part empty, and `or` takes the next best series of each card: the profiling
 //! counters of dcgm-exporter (`dcp-metrics-included.csv`), its default counters, HAMi's vGPUmonitor. In selectors,
-//! `$cluster` stands for the labels of the cluster, `$card` for these and the card, `$hami` for these and the card as HAMi
-//! names it, `$node` and `$pods` for one node and some pods, `$holders` and `$named` for these as an exporter and as HAMi name them.
+//! `$cluster` stands for the labels of the cluster, `$card` for these and the card, `$hami` and `$before` for these and the card as
+//! HAMi names it, now and before version 2.9, `$node` and `$pods` for one node and some pods, `$holders` and `$named` for these as an
+//! exporter and as HAMi name them.
 
 use cubeloom_domain::monitoring::{CardMeasure, CardReading, NodeReading, PodReading};
 use cubeloom_domain::usage::Measure;
 
-use crate::prometheus::quoted;
+use crate::unit::Unit;
 
 /// A query of all cards, nodes or pods, and where its answer goes.
 pub(crate) struct Query<T> {
@@ -18,74 +19,91 @@ pub(crate) struct Query<T> {
     pub(crate) put: fn(&mut T, f64),
 }
 
-/// The unit of an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unit {
-    /// From 0 to 1.
-    Ratio,
-    /// From 0 to 100.
-    Percent,
-    /// Degrees Celsius.
-    Degrees,
-    Watts,
-    Bytes,
-    BytesASecond,
-    /// Cores of a CPU.
-    Cores,
-    /// Cards, or the number of an error.
-    Number,
-}
-
-impl Unit {
-    /// Whether that can be one. DCGM has numbers of its own for what a card cannot tell (`9223372036854775794`), and rates
-    /// are a little above what there is at times.
-    pub(crate) fn has(self, value: f64) -> bool {
-        let most = match self {
-            Self::Ratio => 1.05,
-            Self::Percent => 105.0,
-            Self::Degrees => 300.0,
-            Self::Watts => 1e5,
-            Self::Bytes => 1e14,
-            Self::BytesASecond => 1e13,
-            Self::Cores | Self::Number => 1e6,
-        };
-        (0.0..=most).contains(&value)
-    }
-}
-
 /// The present moment of Prometheus' clock, in seconds since the epoch.
 pub(crate) const CLOCK: &str = "time()";
 
 /// How old the newest measurement of a card is, in seconds.
 pub(crate) const AGE: &str = "time() - max(timestamp(DCGM_FI_DEV_FB_USED{$cluster}))";
 
-/// The cards of the last hour: `UUID`, `gpu` (the number), `modelName`, and the node as `node`, else `Hostname`.
+/// The cards of the last hour: `UUID`, `gpu` (the number), `modelName`, and the node as `node`, else `Hostname`. HAMi writes the
+/// maker before what the driver calls the model.
 pub(crate) const KNOWN: &str = r#"group by (UUID, gpu, modelName, Hostname, node) (last_over_time(DCGM_FI_DEV_FB_USED{$cluster}[1h]))
-or on (UUID) label_replace(label_replace(
-  group by (deviceuuid, deviceidx, node, nodeid) (last_over_time(HostGPUMemoryUsage{$cluster}[1h])),
-  "UUID", "$1", "deviceuuid", "(.*)"), "gpu", "$1", "deviceidx", "(.*)")"#;
+or on (UUID) label_replace(label_replace(label_replace(
+  group by (device_uuid, device_index, device_type, node) (last_over_time(hami_host_gpu_memory_used_bytes{$cluster}[1h])),
+  "UUID", "$1", "device_uuid", "(.*)"), "gpu", "$1", "device_index", "(.*)"), "modelName", "$1", "device_type", "(?:NVIDIA-)?(.*)")
+or on (UUID) label_replace(label_replace(label_replace(
+  group by (deviceuuid, deviceidx, devicetype, node, nodeid) (last_over_time(HostGPUMemoryUsage{$cluster}[1h])),
+  "UUID", "$1", "deviceuuid", "(.*)"), "gpu", "$1", "deviceidx", "(.*)"), "modelName", "$1", "devicetype", "(?:NVIDIA-)?(.*)")"#;
 
-/// The cards that are told of now, and the pods that hold them.
+/// The cards that are told of now, and the pods that hold them. Of a card as a whole HAMi names no pod, and one that is there is
+/// its own.
 pub(crate) const HOLDERS: &str = r#"group by (UUID, pod, exported_pod) (DCGM_FI_DEV_FB_USED{$cluster})
+or label_replace(
+  group by (device_uuid, pod, exported_pod) (hami_vgpu_memory_used_bytes{$cluster})
+  or group by (device_uuid) (hami_host_gpu_memory_used_bytes{$cluster}), "UUID", "$1", "device_uuid", "(.*)")
 or label_replace(label_replace(
   group by (deviceuuid, podname) (vGPU_device_memory_usage_in_bytes{$cluster} or HostGPUMemoryUsage{$cluster}),
   "UUID", "$1", "deviceuuid", "(.*)"), "exported_pod", "$1", "podname", "(.*)")"#;
 
-const USAGE: &str = r#"max by (UUID) (DCGM_FI_PROF_GR_ENGINE_ACTIVE{$card})
+/// What HAMi tells of a card as a whole.
+macro_rules! of_host {
+    ($begin:literal, $series:literal, $end:literal) => {
+        concat!(
+            "max by (UUID) (label_replace(",
+            $begin,
+            $series,
+            "{$hami}",
+            $end,
+            r#", "UUID", "$1", "device_uuid", "(.*)"))"#
+        )
+    };
+    ($begin:literal, $series:literal, $before:literal, $end:literal) => {
+        concat!(
+            "(",
+            of_host!($begin, $series, $end),
+            " or max by (UUID) (label_replace(",
+            $begin,
+            $before,
+            "{$before}",
+            $end,
+            r#", "UUID", "$1", "deviceuuid", "(.*)")))"#
+        )
+    };
+}
+
+const USAGE: &str = concat!(
+    "max by (UUID) (DCGM_FI_PROF_GR_ENGINE_ACTIVE{$card})
 or max by (UUID) (DCGM_FI_DEV_GPU_UTIL{$card}) / 100
-or max by (UUID) (label_replace(HostCoreUtilization{$hami}, "UUID", "$1", "deviceuuid", "(.*)")) / 100"#;
-const RECENT_USAGE: &str = r#"max by (UUID) (avg_over_time(DCGM_FI_PROF_GR_ENGINE_ACTIVE{$card}[15m]))
+or ",
+    of_host!("", "hami_host_gpu_utilization_ratio", "HostCoreUtilization", ""),
+    " / 100"
+);
+const RECENT_USAGE: &str = concat!(
+    "max by (UUID) (avg_over_time(DCGM_FI_PROF_GR_ENGINE_ACTIVE{$card}[15m]))
 or max by (UUID) (avg_over_time(DCGM_FI_DEV_GPU_UTIL{$card}[15m])) / 100
-or max by (UUID) (label_replace(avg_over_time(HostCoreUtilization{$hami}[15m]), "UUID", "$1", "deviceuuid", "(.*)")) / 100"#;
+or ",
+    of_host!("avg_over_time(", "hami_host_gpu_utilization_ratio", "HostCoreUtilization", "[15m])"),
+    " / 100"
+);
 const TENSOR: &str = "max by (UUID) (DCGM_FI_PROF_PIPE_TENSOR_ACTIVE{$card})";
-const MEMORY_USED: &str = r#"max by (UUID) (DCGM_FI_DEV_FB_USED{$card}) * 1048576
-or max by (UUID) (label_replace(HostGPUMemoryUsage{$hami}, "UUID", "$1", "deviceuuid", "(.*)"))"#;
+const MEMORY_USED: &str = concat!(
+    "max by (UUID) (DCGM_FI_DEV_FB_USED{$card}) * 1048576
+or ",
+    of_host!("", "hami_host_gpu_memory_used_bytes", "HostGPUMemoryUsage", "")
+);
 const MEMORY_TOTAL: &str = "(max by (UUID) (DCGM_FI_DEV_FB_USED{$card}) + max by (UUID) (DCGM_FI_DEV_FB_FREE{$card})
   + (max by (UUID) (DCGM_FI_DEV_FB_RESERVED{$card}) or 0 * max by (UUID) (DCGM_FI_DEV_FB_FREE{$card}))) * 1048576";
-const TEMPERATURE: &str = "max by (UUID) (DCGM_FI_DEV_GPU_TEMP{$card})";
+const TEMPERATURE: &str = concat!(
+    "max by (UUID) (DCGM_FI_DEV_GPU_TEMP{$card}) or ",
+    of_host!("", "hami_host_gpu_temperature_celsius", "")
+);
 /// The counter of energy is in thousandths of a joule, and begins anew with the driver.
-const POWER: &str = "max by (UUID) (DCGM_FI_DEV_POWER_USAGE{$card})
-or max by (UUID) (rate(DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION{$card}[5m])) / 1000";
+const POWER: &str = concat!(
+    "max by (UUID) (DCGM_FI_DEV_POWER_USAGE{$card})
+or max by (UUID) (rate(DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION{$card}[5m])) / 1000
+or ",
+    of_host!("", "hami_host_gpu_power_usage_watts", "")
+);
 const POWER_LIMIT: &str = "max by (UUID) (DCGM_FI_DEV_POWER_MGMT_LIMIT{$card})
 or max by (UUID) (DCGM_FI_DEV_ENFORCED_POWER_LIMIT{$card})";
 const NVLINK: &str = "max by (UUID) (DCGM_FI_PROF_NVLINK_TX_BYTES{$card}) + max by (UUID) (DCGM_FI_PROF_NVLINK_RX_BYTES{$card})";
@@ -399,79 +417,5 @@ pub(crate) fn unit_of(measure: Measure) -> Unit {
         }
         Measure::IoWait | Measure::CardUse => Unit::Percent,
         Measure::CardPower => Unit::Watts,
-    }
-}
-
-/// What a query is about.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct About<'a> {
-    /// The labels of the cluster, as matchers, each with a comma behind it.
-    pub(crate) cluster: &'a str,
-    /// One card; all of them when absent.
-    pub(crate) card: Option<&'a str>,
-    /// One node; all of them when absent.
-    pub(crate) node: Option<&'a str>,
-    /// Some pods.
-    pub(crate) pods: &'a [String],
-    /// Some cards, where it is not about one.
-    pub(crate) cards: &'a [&'a str],
-}
-
-impl About<'_> {
-    /// The query, ready to be sent.
-    pub(crate) fn fill(&self, text: &str) -> String {
-        let one = |label: &str, value: Option<&str>| {
-            let own = value.map(|value| format!("{label}={},", quoted(value))).unwrap_or_default();
-            format!("{}{own}", self.cluster)
-        };
-        let cards = |label: &str| match self.cards {
-            [] => one(label, self.card),
-            // A UUID holds no signs of an expression.
-            some => format!("{}{label}=~{},", self.cluster, quoted(&some.join("|"))),
-        };
-        // Names of pods hold no signs of an expression but the dot, and a dot fits itself.
-        let pods = format!("{}pod=~{}", self.cluster, quoted(&self.pods.join("|")));
-        let holders = format!("{}exported_pod=~{}", self.cluster, quoted(&self.pods.join("|")));
-        let named = format!("{}podname=~{}", self.cluster, quoted(&self.pods.join("|")));
-        text.replace("$card", &cards("UUID"))
-            .replace("$named", &named)
-            .replace("$hami", &cards("deviceuuid"))
-            .replace("$node", &one("nodename", self.node))
-            .replace("$pods", &pods)
-            .replace("$holders", &holders)
-            .replace("$cluster", self.cluster)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_query_is_filled() {
-        let about = About {
-            cluster: "cluster=\"east\",",
-            card: Some("GPU-1"),
-            node: Some("n1"),
-            pods: &["cl-a".into()],
-            cards: &[],
-        };
-        let mut texts = vec![KNOWN, HOLDERS, AGE];
-        texts.extend(CARDS.iter().map(|query| query.text));
-        texts.extend(NODES.iter().map(|query| query.text));
-        texts.extend(PODS.iter().map(|query| query.text));
-        texts.extend([NODE_IO_WAIT, CARDS_MEMORY]);
-        texts.extend(Measure::ALL.map(of_workers));
-        let pods_used = PODS_USED.map(|(text, _)| text.replace("$step", "15s"));
-        texts.extend(pods_used.iter().map(String::as_str));
-        texts.extend(CardMeasure::ALL.map(|measure| over_time(measure).0));
-        let some = About { card: None, cards: &["GPU-1", "GPU-2"], ..about };
-        assert!(some.fill(USAGE).contains("deviceuuid=~\"GPU-1|GPU-2\","));
-        let filled = texts.iter().flat_map(|text| [about.fill(text), some.fill(text)]);
-        for filled in filled {
-            assert!(!filled.replace("\"$1\"", "").contains('$'), "{filled}");
-            let selectors = filled.matches('{').count();
-            assert_eq!(filled.matches("cluster=\"east\"").count(), selectors, "{filled}");
-        }
     }
 }

@@ -7,10 +7,12 @@ use cubeloom_domain::monitoring::{CardHistory, CardMeasure};
 use cubeloom_domain::usage::{CardTime, Measure, PodUse, Point, WorkerLines};
 use futures::{StreamExt, stream};
 
+use crate::about::About;
 use crate::answer::Series;
 use crate::look::AT_ONCE;
 use crate::prometheus::{Prometheus, SourceError, Stretch};
-use crate::queries::{About, CARDS_MEMORY, CARDS_WORK, PODS_USED, Unit, of_workers, unit_of};
+use crate::queries::{CARDS_MEMORY, CARDS_WORK, PODS_USED, of_workers, unit_of};
+use crate::unit::Unit;
 
 /// So many values of a line are asked for; exporters have none more often than every 15 seconds.
 const POINTS: f64 = 500.0;

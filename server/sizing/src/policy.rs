@@ -1,6 +1,6 @@
 //! Policies that a replay compares.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use crate::learner::{Advice, Learner, Settings};
 use crate::line::Line;
@@ -19,7 +19,8 @@ pub trait Policy {
 }
 
 /// The names of the built-in policies, ours first.
-pub const BUILT_IN: [&str; 6] = ["cubeloom", "request", "cube-studio", "vpa", "line", "oracle"];
+pub const BUILT_IN: [&str; 7] =
+    ["cubeloom", "request", "cube-studio", "vpa", "line", "known-after-first", "oracle"];
 
 /// A built-in policy by its name.
 #[must_use]
@@ -30,6 +31,7 @@ pub fn built_in(name: &str) -> Option<Box<dyn Policy>> {
         "cube-studio" => Box::new(LastTen::default()),
         "vpa" => Box::new(Percentile::default()),
         "line" => Box::new(OverInput::default()),
+        "known-after-first" => Box::new(KnownAfterFirst::default()),
         "oracle" => Box::new(Oracle),
         _ => return None,
     })
@@ -90,6 +92,25 @@ impl Policy for Oracle {
     }
 
     fn learn(&mut self, _: &Attempt) {}
+}
+
+/// What is asked for until the first attempt of a task has ended, and from then on what it will need: no rule that learns from
+/// attempts that have ended can be expected to do better.
+#[derive(Default)]
+struct KnownAfterFirst {
+    known: HashSet<String>,
+}
+
+impl Policy for KnownAfterFirst {
+    fn size(&mut self, attempt: &Attempt) -> (f64, f64) {
+        if self.known.contains(&attempt.task) { Oracle.size(attempt) } else { Request.size(attempt) }
+    }
+
+    fn learn(&mut self, attempt: &Attempt) {
+        if !self.known.contains(&attempt.task) {
+            self.known.insert(attempt.task.clone());
+        }
+    }
 }
 
 /// The peaks and cores of a task's last attempts.

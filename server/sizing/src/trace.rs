@@ -96,16 +96,33 @@ pub const COLUMNS: [&str; 9] = [
 pub struct Trace {
     /// Its attempts, in the order of the file.
     pub attempts: Vec<Attempt>,
-    /// How many lines say nothing of what an attempt used, such as that of one that never started.
-    pub passed_over: usize,
-    /// What the first of them lacks.
-    pub why: Option<TraceError>,
+    /// Lines that say nothing of what an attempt used, such as that of one that never started.
+    pub passed_over: Lines,
+    /// Attempts of which it is not known how they ended. What they used is told all the same, so they count as those that failed.
+    pub unclear: Lines,
 }
 
-/// Reads a trace. What monitoring leaves empty passes; what it cannot have written does not.
+/// Some lines of a trace.
+#[derive(Debug, Default)]
+pub struct Lines {
+    /// How many.
+    pub count: usize,
+    /// What the first of them lacks.
+    pub first: Option<TraceError>,
+}
+
+impl Lines {
+    fn add(&mut self, why: TraceError) {
+        self.count += 1;
+        self.first.get_or_insert(why);
+    }
+}
+
+/// Reads a trace. What monitoring leaves empty passes, and so do some words for an end that nobody knows; what monitoring cannot
+/// have written does not.
 ///
 /// # Errors
-/// A column is missing, or a value cannot be used; the line and the column are named.
+/// A column is missing, a value cannot be used, or no status is one; the line and the column are named.
 pub fn read(from: impl io::Read) -> Result<Trace, TraceError> {
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(from);
     let header = reader.headers()?.clone();
@@ -120,14 +137,20 @@ pub fn read(from: impl io::Read) -> Result<Trace, TraceError> {
         let line = record.position().map_or(0, csv::Position::line);
         let row = Row { record: &record, places: &places, line };
         match row.lacks() {
-            None => trace.attempts.push(row.attempt()?),
-            Some(why) => {
-                trace.passed_over += 1;
-                trace.why.get_or_insert(why);
+            None => {
+                let status = row.status().unwrap_or_else(|why| {
+                    trace.unclear.add(why);
+                    Status::Failed
+                });
+                trace.attempts.push(row.attempt(status)?);
             }
+            Some(why) => trace.passed_over.add(why),
         }
     }
-    Ok(trace)
+    match trace.unclear.first.take_if(|_| trace.unclear.count == trace.attempts.len()) {
+        Some(why) => Err(why),
+        None => Ok(trace),
+    }
 }
 
 /// Writes a trace.
@@ -173,8 +196,8 @@ impl Row<'_> {
             matches!(text, "" | "-")
                 || text.parse::<f64>().is_ok_and(|amount| amount == 0.0 || amount.is_nan())
         };
-        if matches!(self.text(8).to_ascii_lowercase().as_str(), "cached" | "skipped" | "") {
-            return Some(self.bad(8, "is no attempt that ran"));
+        if matches!(self.word().as_str(), "cached" | "skipped" | "pending" | "queued" | "running" | "") {
+            return Some(self.bad(8, "is no attempt that ran and ended"));
         }
         if let Some(column) = (1..=2).find(|column| matches!(self.text(*column), "" | "-")) {
             return Some(self.bad(column, "is no time"));
@@ -184,7 +207,7 @@ impl Row<'_> {
         (4..=last).find(|column| is_nothing(*column)).map(|column| self.bad(column, "is no amount of memory"))
     }
 
-    fn attempt(&self) -> Result<Attempt, TraceError> {
+    fn attempt(&self, status: Status) -> Result<Attempt, TraceError> {
         let submitted = self.moment(1)?;
         let finished = self.moment(2)?;
         if finished < submitted {
@@ -199,7 +222,7 @@ impl Row<'_> {
             peak_memory: self.amount_or_none(5)?,
             cpu_used: self.amount_or_none(6)?,
             input: if matches!(self.text(7), "" | "-") { None } else { Some(self.amount(7)?) },
-            status: self.status()?,
+            status,
         })
     }
 
@@ -241,17 +264,73 @@ impl Row<'_> {
         })
     }
 
+    /// The status without what others write into it: `OUT_OF_ME+`, `CANCELLED by 1000`, `out-of-memory`.
+    fn word(&self) -> String {
+        let text = self.text(8).to_ascii_lowercase();
+        let word = text.split(" by ").next().unwrap_or_default();
+        word.trim_end_matches('+').replace(['-', ' '], "_")
+    }
+
     fn status(&self) -> Result<Status, TraceError> {
-        match self.text(8).to_ascii_lowercase().as_str() {
-            "succeeded" | "success" | "completed" | "finished" | "terminated" | "ok" | "0" => {
-                Ok(Status::Succeeded)
+        match self.word().as_str() {
+            "succeeded" | "success" | "successful" | "completed" | "complete" | "finished" | "terminated"
+            | "done" | "passed" | "ok" | "0" => Ok(Status::Succeeded),
+            "137" => Ok(Status::OutOfMemory),
+            word if word.starts_with("out_of_me")
+                || word.starts_with("oom")
+                || word.contains("memory")
+                || word.contains("memlimit") =>
+            {
+                Ok(Status::OutOfMemory)
             }
-            "out_of_memory" | "oom" | "oomkilled" | "memory" | "137" => Ok(Status::OutOfMemory),
             "failed" | "failure" | "error" | "cancelled" | "canceled" | "timeout" | "killed" | "lost"
-            | "aborted" | "evicted" | "preempted" | "node_fail" | "interrupted" => Ok(Status::Failed),
+            | "aborted" | "evicted" | "preempted" | "node_fail" | "boot_fail" | "deadline"
+            | "interrupted" => Ok(Status::Failed),
             // An exit code.
             code if code.parse::<i32>().is_ok() => Ok(Status::Failed),
             _ => Err(self.bad(8, "is no state: write `succeeded`, `failed` or `out_of_memory`")),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(words: &[&str]) -> Result<Trace, TraceError> {
+        let lines: String = words.iter().map(|word| format!("a,0,1,1,4,2,1,,{word}\n")).collect();
+        read(format!("{}\n{lines}", COLUMNS.join(",")).as_bytes())
+    }
+
+    #[test]
+    fn how_attempts_ended_is_known_by_the_words_of_many_systems() {
+        for (status, words) in [
+            (Status::Succeeded, ["succeeded", "COMPLETED", "Successful", "done", "0"]),
+            (
+                Status::OutOfMemory,
+                ["OOMKilled", "oom-killed", "OUT_OF_ME+", "Out Of Memory", "TERM_MEMLIMIT"],
+            ),
+            (Status::Failed, ["CANCELLED by 1000", "CANCELLED+", "NODE_FAIL", "Node Fail", "139"]),
+        ] {
+            for word in words {
+                let read = of(&[word]).unwrap();
+                assert_eq!((read.attempts[0].status, read.unclear.count), (status, 0), "{word}");
+            }
+        }
+        let others = of(&["ok", "RUNNING", "PENDING", "CACHED"]).unwrap();
+        assert_eq!((others.attempts.len(), others.passed_over.count), (1, 3));
+    }
+
+    #[test]
+    fn an_end_that_nobody_knows_counts_by_what_was_used_unless_all_are_such() {
+        let read = of(&["ok", "gone fishing", "oom", "?"]).unwrap();
+        let states: Vec<Status> = read.attempts.iter().map(|attempt| attempt.status).collect();
+        assert_eq!(states, [Status::Succeeded, Status::Failed, Status::OutOfMemory, Status::Failed]);
+        assert_eq!(read.unclear.count, 2);
+        let why =
+            "line 3, status: `gone fishing` is no state: write `succeeded`, `failed` or `out_of_memory`";
+        assert_eq!(read.unclear.first.unwrap().to_string(), why);
+        let none = of(&["gone fishing", "?"]).unwrap_err().to_string();
+        assert!(none.starts_with("line 2, status: `gone fishing`"), "{none}");
     }
 }

@@ -3,6 +3,7 @@
 pub mod builders;
 pub mod clock;
 pub mod conformance;
+pub mod exporter;
 pub mod fake;
 pub mod postgres;
 pub mod prometheus;

@@ -1,5 +1,6 @@
-//! Prometheus for tests: Debian's program on a free port, over what was recorded. It asks nobody.
+//! Prometheus for tests: Debian's program on a free port, over what was recorded, or over exporters that it scrapes each second.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -7,10 +8,25 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::exporter::Exporter;
 use crate::recording::Recording;
 
 /// How long it may take to start.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// The folder of its data, in its own.
+const DATA: &str = "data";
+
+/// An exporter to scrape.
+#[derive(Clone, Copy)]
+pub struct Target<'a> {
+    /// Where it is.
+    pub exporter: &'a Exporter,
+    /// What Prometheus adds to each series.
+    pub labels: &'a [(&'a str, &'a str)],
+    /// Whether what the exporter says of a label counts, where Prometheus adds one of that name; else the exporter's becomes
+    /// `exported_...`.
+    pub honor_labels: bool,
+}
 
 /// A Prometheus that runs; it ends when this does.
 pub struct Prometheus {
@@ -25,20 +41,45 @@ impl Prometheus {
     /// When that is impossible; the sentence says what to do.
     #[must_use]
     pub fn over(folder: &Path, recording: &Recording) -> Self {
-        let (text, data, config) =
-            (folder.join("recorded"), folder.join("data"), folder.join("prometheus.yml"));
+        let (text, data) = (folder.join("recorded"), folder.join(DATA));
         fs::write(&text, recording.openmetrics()).expect("the recording is written");
-        fs::write(&config, "scrape_configs: []\n").expect("the configuration is written");
         let mut take_in = Command::new("promtool");
         take_in.args(["tsdb", "create-blocks-from", "openmetrics"]).arg(&text).arg(&data);
         let taken = take_in.output().expect("promtool starts: tools/setup test installs Debian's prometheus");
         assert!(taken.status.success(), "promtool: {}", String::from_utf8_lossy(&taken.stderr));
+        Self::start(folder, "scrape_configs: []\n")
+    }
+
+    /// Starts one in an empty folder, which is the caller's to remove, that scrapes exporters each second.
+    ///
+    /// # Panics
+    /// When that is impossible; the sentence says what to do.
+    #[must_use]
+    pub fn scraping(folder: &Path, targets: &[Target<'_>]) -> Self {
+        let mut config = String::from("global: {scrape_interval: 1s, scrape_timeout: 1s}\nscrape_configs:\n");
+        for (number, target) in targets.iter().enumerate() {
+            let labels: Vec<String> =
+                target.labels.iter().map(|(label, text)| format!("{label}: {text:?}")).collect();
+            let (address, honor) = (target.exporter.target(), target.honor_labels);
+            let _ = writeln!(config, "- job_name: exporter-{number}\n  honor_labels: {honor}");
+            let _ = writeln!(
+                config,
+                "  static_configs: [{{targets: [{address:?}], labels: {{{}}}}}]",
+                labels.join(", ")
+            );
+        }
+        Self::start(folder, &config)
+    }
+
+    fn start(folder: &Path, configuration: &str) -> Self {
+        let config = folder.join("prometheus.yml");
+        fs::write(&config, configuration).expect("the configuration is written");
         let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|free| free.local_addr());
         let port = port.expect("a free port").port();
         let log = fs::File::create(folder.join("log")).expect("the log is made");
         let child = Command::new("prometheus")
             .arg(format!("--config.file={}", config.display()))
-            .arg(format!("--storage.tsdb.path={}", data.display()))
+            .arg(format!("--storage.tsdb.path={}", folder.join(DATA).display()))
             .args(["--storage.tsdb.retention.time=10y", "--log.level=warn"])
             .arg(format!("--web.listen-address=127.0.0.1:{port}"))
             .stdout(Stdio::null())

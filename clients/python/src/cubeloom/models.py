@@ -4944,7 +4944,7 @@ class MonitoredNodeView(TypedDict):
     """
     links: NotRequired[list[LinksView]]
     """
-    Direct links between them, where they are known.
+    Links between them, direct ones and those through switches, where they are known.
     """
 
 
@@ -5991,7 +5991,7 @@ class Item18(TypedDict):
     """
     links: NotRequired[list[LinksView]]
     """
-    Direct links between them, where they are known.
+    Links between them, direct ones and those through switches, where they are known.
     """
 
 

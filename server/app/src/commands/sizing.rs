@@ -49,11 +49,14 @@ fn read(args: &cli::Replay) -> anyhow::Result<Vec<Attempt>> {
     };
     let invalid = |why: String| Invalid::error(format!("{}: {why}", args.trace.display()));
     let trace = trace::read(from).map_err(|error| invalid(error.to_string()))?;
-    if let Some(why) = trace.why {
-        let (name, count) = (args.trace.display(), trace.passed_over);
-        show::note(format!(
-            "{name}: {count} lines are no attempts that ran and are passed over; the first: {why}"
-        ));
+    let name = args.trace.display();
+    for (lines, what) in [
+        (trace.passed_over, "are no attempts that ran and are passed over"),
+        (trace.unclear, "end in a way that is not known and count by what they used"),
+    ] {
+        if let Some(why) = lines.first {
+            show::note(format!("{name}: {} lines {what}; the first: {why}", lines.count));
+        }
     }
     let attempts = trace.attempts;
     if attempts.is_empty() { Err(invalid("there is no attempt in it".into())) } else { Ok(attempts) }

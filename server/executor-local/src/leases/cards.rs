@@ -125,7 +125,7 @@ mod tests {
     fn cards() -> Cards {
         let fact =
             |n: u32| GpuFacts { uuid: format!("GPU-{n}"), name: "H100".into(), memory: Bytes(80 << 30) };
-        Cards::new(Gpus { facts: (0..4).map(fact).collect(), links: vec![(0, 2), (1, 3)] })
+        Cards::new(Gpus { facts: (0..4).map(fact).collect(), links: vec![(0, 2, 1), (1, 3, 1)] })
     }
 
     fn whole(count: u32) -> GpuRequest {

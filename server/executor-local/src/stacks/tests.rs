@@ -17,6 +17,16 @@ def in_the_parent():
     time.sleep(60)
 in_the_parent() if os.fork() else in_the_child()
 ";
+/// One that imports nothing of ours. The environment's own beginning, which ours hides, is run, too.
+const KNOWS_NOTHING: &str = "
+import sys, time
+def with_its_own_beginning():
+    open(sys.argv[1], 'w').close()
+    time.sleep(60)
+def without():
+    with_its_own_beginning()
+(with_its_own_beginning if sys.began and 'cubeloom' not in sys.modules else without)()
+";
 /// One that says so and then becomes another program.
 const BECOMES: &str = "
 import os, sys
@@ -40,6 +50,9 @@ impl Worker {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("work")).unwrap();
         let library = concat!(env!("CARGO_MANIFEST_DIR"), "/../../task-templates/python/lib");
+        let site = folder.path().join("site");
+        fs::create_dir(&site).unwrap();
+        fs::write(site.join("sitecustomize.py"), "import sys\nsys.began = True\n").unwrap();
         let files: Vec<_> = ready.iter().map(|name| folder.path().join(name)).collect();
         let place = |word: &&str| match ready.iter().position(|name| name == word) {
             Some(at) => files[at].clone().into_os_string(),
@@ -47,7 +60,7 @@ impl Worker {
         };
         let process = Command::new(words[0])
             .args(words[1..].iter().map(place))
-            .env("PYTHONPATH", library)
+            .env("PYTHONPATH", format!("{library}:{}", site.display()))
             .env("CUBELOOM_OUTPUTS", folder.path().join(OUTPUTS))
             .stderr(File::create(folder.path().join(STDERR)).unwrap())
             .spawn()
@@ -144,6 +157,13 @@ fn who_has_not_said_that_it_answers_is_not_asked_whatever_it_catches() {
     assert!(worker.lives());
     rustix::process::kill_process(pid, ASKED).unwrap();
     assert!(!worker.lives(), "it does end of it");
+}
+
+#[test]
+fn a_program_of_python_that_knows_nothing_of_it_tells_its_frames() {
+    let worker = Worker::start(&["python3", "-c", KNOWS_NOTHING, "ready"], &["ready"]);
+    let said = worker.look();
+    assert!(said.contains("in with_its_own_beginning") && !said.contains("in without"), "{said}");
 }
 
 #[test]

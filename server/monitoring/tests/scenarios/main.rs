@@ -56,3 +56,12 @@ fn each_rule_speaks_on_its_own_bad_series_and_on_no_other() {
     let all = RULES.iter().copied().chain(["hang by cards", "hang by steps"]);
     assert_eq!(spoke, all.map(str::to_owned).collect::<BTreeSet<_>>());
 }
+
+#[test]
+fn the_documentation_says_how_many_there_are() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/monitoring.md");
+    let page = fs::read_to_string(page).expect("the page").split_whitespace().collect::<Vec<_>>().join(" ");
+    let (healthy, bad) = (scenarios("healthy").len(), scenarios("bad").len());
+    let said = format!("the {healthy} healthy ones, and on each of the {bad} bad ones");
+    assert!(page.contains(&said), "{said}");
+}

@@ -11,20 +11,25 @@ use crate::api::support::{Client, Server, Who};
 use crate::support::wait_for;
 
 /// A worker of a gang. In the first attempt the last rank waits for a lock that it holds itself after the sixth step, and another
-/// for a socket on which nobody writes; the next attempt goes on from a checkpoint. However slow the machine is, nobody is quiet
+/// for a program that knows nothing of us, and waits for a socket on which nobody writes; the next attempt goes on from a checkpoint. However slow the machine is, nobody is quiet
 /// before: the sixth step is the first after which a pattern is known, each reports it when all have come to it, and the next
 /// attempt has no gap.
 const WORKER: &str = r#"
-import os, pathlib, socket, sys, threading, time
+import os, pathlib, subprocess, sys, threading, time
 sys.path.insert(0, sys.argv[1])
 import cubeloom
 def deadlock():
     lock = threading.Lock()
     lock.acquire()
     lock.acquire()
+def wait_for_another():
+    subprocess.run([sys.executable, "-c", """
+import socket
 def deaf():
     ours, theirs = socket.socketpair()
     ours.recv(1)
+deaf()
+"""])
 def meet(place):
     here = pathlib.Path(os.environ["CUBELOOM_RUN_DIR"])
     (here / f"{place}-{cubeloom.rank}").touch()
@@ -39,7 +44,7 @@ for step in range(1 if first else 7, 9):
     if first and step == 7 and cubeloom.rank == 2:
         deadlock()
     if first and step == 7 and cubeloom.rank == 1:
-        deaf()
+        wait_for_another()
     if first and step == 7:
         time.sleep(600)
     cubeloom.progress(step, 8)
@@ -97,7 +102,8 @@ fn a_gang_that_hangs_is_looked_at_and_started_again() {
     assert!(hang["rank"].as_u64().unwrap() < 3, "{hang}");
     let stack = |worker: usize| hang["stacks"][worker]["text"].as_str().unwrap_or_else(|| panic!("{hang}"));
     let at = [0, 1, 2].map(stack);
-    assert!(at[1].contains("in deaf") && at[2].contains("in deadlock"), "{hang}");
+    assert!(at[1].contains("in wait_for_another") && at[1].contains("in deaf"), "{hang}");
+    assert!(at[2].contains("in deadlock"), "{hang}");
     assert!(at[0].contains("File \"<string>\"") && !at[0].contains("in deaf"), "{hang}");
 
     assert!(

@@ -112,7 +112,7 @@ pub struct MonitoredNodeView {
     pub gpus: LevelsView,
     /// Its cards, by their number.
     pub cards: Vec<CardView>,
-    /// Direct links between them, where they are known.
+    /// Links between them, direct ones and those through switches, where they are known.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<LinksView>,
 }

@@ -1,5 +1,8 @@
 //! What is read from a real Prometheus, which holds an hour of what exporters would have told.
 
+mod hami;
+mod scraped;
+
 use std::io::{Read, Write};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -9,7 +12,7 @@ use cubeloom_domain::usage::Measure;
 use cubeloom_domain::{Timestamp, idle};
 use cubeloom_monitoring::{
     PATIENCE, Prometheus, SourceError, cards_over_time, cards_worked, exporters, history, look, pods_used,
-    usage, workers,
+    usage,
 };
 use cubeloom_testkit::prometheus::Prometheus as Server;
 use cubeloom_testkit::recording::{Card, Recording};
@@ -110,18 +113,13 @@ async fn nodes_cards_and_pods_are_read_with_their_units() {
 }
 
 #[tokio::test]
-async fn profiling_counters_and_hami_are_read_where_they_are() {
+async fn profiling_counters_are_read_where_they_are() {
     let stage = Stage::of(|recording| {
         recording.card(&card("n1", 0, None), |_| Some(1.0));
         let labels = [("UUID", "GPU-n1-0")];
         recording.series("DCGM_FI_PROF_GR_ENGINE_ACTIVE", &labels, |_| Some(0.25));
         recording.series("DCGM_FI_PROF_PIPE_TENSOR_ACTIVE", &labels, |_| Some(0.125));
         recording.series("DCGM_FI_DEV_POWER_MGMT_LIMIT", &labels, |_| Some(700.0));
-        let hami = [("deviceuuid", "GPU-h"), ("deviceidx", "4"), ("node", "n2")];
-        recording.series("HostGPUMemoryUsage", &hami, |_| Some(1e9));
-        recording.series("HostCoreUtilization", &hami, |_| Some(50.0));
-        let held = [("deviceuuid", "GPU-h"), ("podname", "cl-a-0"), ("podnamespace", "cubeloom-jobs")];
-        recording.series("vGPU_device_memory_usage_in_bytes", &held, |_| Some(1e9));
     });
     let reading = stage.look().await;
     let profiled = of(&reading, "n1", "GPU-n1-0");
@@ -129,9 +127,6 @@ async fn profiling_counters_and_hami_are_read_where_they_are() {
         (profiled.usage, profiled.tensor, profiled.power_limit),
         (Some(0.25), Some(0.125), Some(700.0))
     );
-    let shared = of(&reading, "n2", "GPU-h");
-    assert_eq!((shared.usage, shared.memory_used, shared.index), (Some(0.5), Some(1e9), Some(4)));
-    assert_eq!(shared.pods, ["cl-a-0"]);
 }
 
 #[tokio::test]
@@ -307,58 +302,6 @@ async fn for_how_long_the_cards_of_a_job_worked_is_added_up() {
         |at: usize| lines[at].lines[&Measure::CardUse].iter().map(|point| point[1]).next_back().unwrap();
     assert_eq!((lines.len(), lines[0].worker.as_str()), (2, "worker-0"));
     assert!((used(0) - 75.0).abs() < 1.0 && (used(1) - 25.0).abs() < 1.0, "{lines:?}");
-}
-
-#[tokio::test]
-async fn what_a_worker_does_with_its_share_of_a_card_is_read_of_hami() {
-    const GIB: f64 = (1 << 30) as f64;
-    let pod = |index: u32| format!("cl-share-0123456789-worker-{index}");
-    let stage = Stage::of(|recording| {
-        // Two workers and somebody else on one card, as dcgm-exporter tells of it: nobody is known to hold it.
-        recording.card(&card("n1", 0, None), |_| Some(0.9));
-        // As HAMi tells now, through Prometheus that has a pod of its own for the exporter.
-        let first = pod(0);
-        let labels = [
-            ("exported_pod", first.as_str()),
-            ("pod", "hami-device-plugin-x7"),
-            ("container", "main"),
-            ("device_uuid", "GPU-n1-0"),
-        ];
-        recording.series("hami_container_device_utilization_ratio", &labels, |_| Some(15.0));
-        recording.series("hami_vgpu_core_allocated_ratio", &labels, |_| Some(30.0));
-        recording.series("hami_vgpu_memory_used_bytes", &labels, |_| Some(6.0 * GIB));
-        recording.series("hami_vgpu_memory_limit_bytes", &labels, |_| Some(24.0 * GIB));
-        // As earlier versions did, of one whose cores are not limited, which then are not counted, and of one that uses more than its
-        // share.
-        for (index, used, cores) in [(1, 0.0, 0.0), (2, 75.0, 50.0)] {
-            let own = pod(index);
-            let labels = [("podname", own.as_str()), ("ctrname", "main"), ("deviceuuid", "GPU-n1-0")];
-            recording.series("Device_utilization_desc_of_container", &labels, |_| Some(used));
-            recording.series("vGPUCoreAllocated", &labels, |_| Some(cores));
-            recording.series("vGPU_device_memory_usage_in_bytes", &labels, |_| Some(2.0 * GIB));
-            recording.series("vGPU_device_memory_limit_in_bytes", &labels, |_| Some(8.0 * GIB));
-        }
-        let other = [("podname", "somebody-else"), ("deviceuuid", "GPU-n1-0")];
-        recording.series("Device_utilization_desc_of_container", &other, |_| Some(35.0));
-    });
-    let (from, to) = (stage.at(-1200.0), stage.at(0.0));
-    let told = workers(&stage.source, "cl-share-0123456789", from, to).await.unwrap();
-    let last = |at: usize, measure: Measure| Some(told[at].lines.get(&measure)?.last().unwrap()[1]);
-    let seen = |at: usize| {
-        let memory = last(at, Measure::CardMemory).unwrap() / GIB;
-        (
-            told[at].worker.as_str(),
-            last(at, Measure::CardUse),
-            memory,
-            told[at].card_memory.map(|all| all / GIB),
-        )
-    };
-    assert_eq!(told.len(), 3, "{told:?}");
-    assert_eq!(seen(0), ("worker-0", Some(50.0), 6.0, Some(24.0)), "of its share");
-    assert_eq!(seen(1), ("worker-1", None, 2.0, Some(8.0)), "nobody counts it");
-    assert_eq!(seen(2), ("worker-2", Some(100.0), 2.0, Some(8.0)), "all of it");
-    let lines = cards_over_time(&stage.source, "cl-share-0123456789", from, to).await.unwrap();
-    assert_eq!(lines.len(), 2, "it is seen where they fall idle, too");
 }
 
 #[tokio::test]

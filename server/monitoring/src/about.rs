@@ -1,0 +1,88 @@
+//! What queries are about: the labels in their selectors.
+
+use crate::prometheus::quoted;
+
+/// What a query is about.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct About<'a> {
+    /// The labels of the cluster, as matchers, each with a comma behind it.
+    pub(crate) cluster: &'a str,
+    /// One card; all of them when absent.
+    pub(crate) card: Option<&'a str>,
+    /// One node; all of them when absent.
+    pub(crate) node: Option<&'a str>,
+    /// Some pods.
+    pub(crate) pods: &'a [String],
+    /// Some cards, where it is not about one.
+    pub(crate) cards: &'a [&'a str],
+}
+
+impl About<'_> {
+    /// The query, ready to be sent.
+    pub(crate) fn fill(&self, text: &str) -> String {
+        let one = |label: &str, value: Option<&str>| {
+            let own = value.map(|value| format!("{label}={},", quoted(value))).unwrap_or_default();
+            format!("{}{own}", self.cluster)
+        };
+        let cards = |label: &str| match self.cards {
+            [] => one(label, self.card),
+            // A UUID holds no signs of an expression.
+            some => format!("{}{label}=~{},", self.cluster, quoted(&some.join("|"))),
+        };
+        // Names of pods hold no signs of an expression but the dot, and a dot fits itself.
+        let pods = format!("{}pod=~{}", self.cluster, quoted(&self.pods.join("|")));
+        let holders = format!("{}exported_pod=~{}", self.cluster, quoted(&self.pods.join("|")));
+        let named = format!("{}podname=~{}", self.cluster, quoted(&self.pods.join("|")));
+        text.replace("$card", &cards("UUID"))
+            .replace("$named", &named)
+            .replace("$hami", &cards("device_uuid"))
+            .replace("$before", &cards("deviceuuid"))
+            .replace("$node", &one("nodename", self.node))
+            .replace("$pods", &pods)
+            .replace("$holders", &holders)
+            .replace("$cluster", self.cluster)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cubeloom_domain::monitoring::CardMeasure;
+    use cubeloom_domain::usage::Measure;
+
+    use super::*;
+    use crate::queries::{
+        AGE, CARDS, CARDS_MEMORY, CARDS_WORK, HOLDERS, KNOWN, NODE_IO_WAIT, NODES, PODS, PODS_USED,
+        of_workers, over_time,
+    };
+
+    #[test]
+    fn every_query_is_filled() {
+        let about = About {
+            cluster: "cluster=\"east\",",
+            card: Some("GPU-1"),
+            node: Some("n1"),
+            pods: &["cl-a".into()],
+            cards: &[],
+        };
+        let mut texts = vec![KNOWN, HOLDERS, AGE];
+        texts.extend(CARDS.iter().map(|query| query.text));
+        texts.extend(NODES.iter().map(|query| query.text));
+        texts.extend(PODS.iter().map(|query| query.text));
+        texts.extend([NODE_IO_WAIT, CARDS_MEMORY, CARDS_WORK]);
+        texts.extend(Measure::ALL.map(of_workers));
+        let pods_used = PODS_USED.map(|(text, _)| text.replace("$step", "15s"));
+        texts.extend(pods_used.iter().map(String::as_str));
+        texts.extend(CardMeasure::ALL.map(|measure| over_time(measure).0));
+        let some = About { card: None, cards: &["GPU-1", "GPU-2"], ..about };
+        for label in ["UUID", "device_uuid", "deviceuuid"] {
+            let named = format!(",{label}=~\"GPU-1|GPU-2\",");
+            assert!(some.fill(over_time(CardMeasure::Usage).0).contains(&named), "{named}");
+        }
+        let filled = texts.iter().flat_map(|text| [about.fill(text), some.fill(text)]);
+        for filled in filled {
+            assert!(!filled.replace("\"$1\"", "").contains('$'), "{filled}");
+            let selectors = filled.matches('{').count();
+            assert_eq!(filled.matches("cluster=\"east\"").count(), selectors, "{filled}");
+        }
+    }
+}
