@@ -167,6 +167,16 @@ fn what_nears_its_memory_limit_gets_more_while_it_runs() {
         .collect();
     let [small, middle, large] = [128, 192, 288].map(|mib| json!(mib * MIB));
     assert_eq!(changes, [(&middle, &large), (&small, &middle)], "{known:#}");
+
+    // Beside what it used stands what it had at each time.
+    let used = editor.get(&format!("/runs/{run}/tasks/eat/usage")).expect(200).json();
+    let worker = &used["workers"][0];
+    assert_eq!(worker["asked"]["memory"], small);
+    let limits = worker["limits"].as_array().unwrap();
+    let had: Vec<_> = limits.iter().map(|limit| &limit["memory"]).collect();
+    assert_eq!(had, [&small, &middle, &large], "{limits:#?}");
+    let since: Vec<_> = limits.iter().map(|limit| limit["at"].as_str().unwrap()).collect();
+    assert!(since.is_sorted() && since[0] == attempts[0]["started_at"], "{since:?}");
 }
 
 #[test]

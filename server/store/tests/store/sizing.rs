@@ -223,6 +223,15 @@ async fn what_grows_while_it_runs_is_noted_and_told_each_time(fixture: Fixture) 
         }
     }
     assert_eq!(noted(store).await, [1152, 768]);
+    // The person for whom the run acts finds it, for as long as it is new.
+    let anew = async |user: &str, since: i64| {
+        let found = store.sized_anew(user, None, Timestamp(since * SECOND), 10).await.unwrap();
+        found.iter().map(|one| (one.task.clone(), one.what.sized.gets.memory.0 / MIB)).collect::<Vec<_>>()
+    };
+    let [large, small] = [1152, 768].map(|mib| ("task-0".to_owned(), mib));
+    assert_eq!(anew("ada", 5).await, [large.clone(), small]);
+    assert_eq!((anew("ada", 6).await, anew("emil", 5).await), (vec![large], Vec::new()));
+    assert!(store.sized_anew("ada", Some(&[]), Timestamp(0), 10).await.unwrap().is_empty());
     let messages = store.alert_deliveries("shop", Some(&told.id), None, 10).await.unwrap();
     let said: Vec<_> = messages.iter().filter_map(|message| message.alert.sentence.clone()).collect();
     assert_eq!(said.len(), 2, "{said:?}");
