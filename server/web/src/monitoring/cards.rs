@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use cubeloom_domain::executor::NodeFacts;
 use cubeloom_domain::monitoring::{CardHistory, CardReading, NodeReading};
 use cubeloom_monitoring::CardState;
-use cubeloom_monitoring::advice::{Held, Thresholds, advice};
+use cubeloom_monitoring::advice::{Held, advice};
 use cubeloom_store::Holding;
 
 use super::holders::Holders;
@@ -117,7 +117,7 @@ pub(crate) async fn card(web: &Web, caller: &Caller, cluster: &str, uuid: &str) 
             held.attempt.state.started_at().map_or(0.0, |since| web.now().since(since).as_secs_f64());
         let cores = cores(held, reading, &holders);
         let asked = Held { history: &found, seconds, cores, card_memory: reading.memory_total };
-        advice(asked, &Thresholds::default())
+        advice(asked, &web.settings().advice)
             .into_iter()
             .map(|found| AdviceView::of_card(found, &held.attempt.key))
     });
