@@ -106,7 +106,7 @@ fn slow(each: Duration) -> (String, Arc<AtomicUsize>) {
 fn a_look_that_takes_longer_than_it_is_good_for_is_shared() {
     let server = Server::start();
     let (admin, viewer) = (server.as_(Who::Administrator), server.as_(Who::Viewer));
-    let (url, looks) = slow(Duration::from_millis(1300));
+    let (url, looks) = slow(Duration::from_millis(2800));
     let far = json!({"name": "far", "access": "kubeconfig", "kubeconfig": AWAY, "prometheus": url});
     admin.post("/clusters", &far).expect(201);
     let began = Instant::now();
