@@ -83,10 +83,10 @@ impl Span {
             cpu_us: exit.usage.cpu_us.min(micros.saturating_mul(MOST_CPUS)),
             peak_memory: bytes(exit.usage.peak_memory),
             kernel_peak_memory: exit.usage.kernel_peak_memory.map(bytes),
-            memory: exit.usage.memory.map(|memory| MemorySpread {
-                middle: bytes(memory.middle),
-                high: bytes(memory.high),
-            }),
+            memory: exit
+                .usage
+                .memory
+                .map(|memory| MemorySpread { middle: bytes(memory.middle), high: bytes(memory.high) }),
             cpu_high: exit.usage.cpu_high.map(|cpu| cpu.min(Cpu(MOST_CPUS * 1000))),
             throttled: exit.usage.throttled.map(|thousandths| thousandths.min(1000)),
             card_us: exit.usage.card_us.map(|card| card.min(micros.saturating_mul(MOST_CARDS))),

@@ -41,7 +41,8 @@ async fn all(source: &Prometheus, now: Timestamp) -> Result<Reading, SourceError
     let texts = [AGE, KNOWN, HOLDERS].into_iter().chain(CARDS.iter().map(|query| query.text));
     let texts = texts.chain(NODES.iter().map(|query| query.text)).chain(PODS.iter().map(|query| query.text));
     let mut problems = Vec::new();
-    let mut answers = many(source, texts.map(|text| about.fill(text)).collect(), &mut problems).await.into_iter();
+    let mut answers =
+        many(source, texts.map(|text| about.fill(text)).collect(), &mut problems).await.into_iter();
     let age = answers.next().unwrap_or_default();
     let mut part = |count: usize| answers.by_ref().take(count).collect::<Answers>();
     let mut lists = part(2).into_iter();

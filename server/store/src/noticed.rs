@@ -80,11 +80,7 @@ impl Store {
 }
 
 /// Of the runs that act for somebody, of all projects or of these.
-fn of_person(
-    what: &'static str,
-    user: &str,
-    projects: Option<&[String]>,
-) -> Result<Conditions, StoreError> {
+fn of_person(what: &'static str, user: &str, projects: Option<&[String]>) -> Result<Conditions, StoreError> {
     let mut wanted = Conditions::new(what);
     wanted.text(ACTS_FOR, Some(user))?;
     wanted.one_of("r.project", projects)?;

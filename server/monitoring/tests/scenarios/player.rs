@@ -346,7 +346,8 @@ fn number(text: &str) -> f64 {
 /// Advice says what to change in PyTorch, in TensorFlow and in the pipeline; but that a card has room, and for no second
 /// process, is no matter of the pipeline's.
 fn is_named(advice: &Advice) {
-    let any = |name: fn(&Remedy) -> Option<&'static str>| advice.remedies.iter().any(|one| name(one).is_some());
+    let any =
+        |name: fn(&Remedy) -> Option<&'static str>| advice.remedies.iter().any(|one| name(one).is_some());
     assert!(any(|one| one.pytorch) && any(|one| one.tensorflow), "{advice:#?}");
     let is_bigger_batch = advice.rule == "memory_empty" && !advice.evidence.contains("fit on it");
     assert!(any(|one| one.setting) || is_bigger_batch, "{advice:#?}");

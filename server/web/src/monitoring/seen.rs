@@ -43,7 +43,12 @@ impl Slot {
     }
 
     /// Looks now. One looks at a time, which the caller sees to.
-    async fn look(&self, web: &Web, executor: Arc<dyn Executor>, record: Option<ClusterRecord>) -> ApiResult<Arc<Look>> {
+    async fn look(
+        &self,
+        web: &Web,
+        executor: Arc<dyn Executor>,
+        record: Option<ClusterRecord>,
+    ) -> ApiResult<Arc<Look>> {
         let look = Arc::new(found(web, executor, record).await?);
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&look));
         Ok(look)

@@ -122,12 +122,7 @@ impl RunView {
 }
 
 /// What hangs of a person's own, and of each of their tasks whose size was changed the last change.
-async fn notices(
-    web: &Web,
-    user: &str,
-    projects: Option<&[String]>,
-    lately: Time,
-) -> ApiResult<Vec<Notice>> {
+async fn notices(web: &Web, user: &str, projects: Option<&[String]>, lately: Time) -> ApiResult<Vec<Notice>> {
     let hanging = web.store().hanging(user, projects, NOTICED).await?;
     let mut notices: Vec<Notice> = hanging
         .into_iter()
@@ -143,7 +138,8 @@ async fn notices(
         .collect();
     let mut told = BTreeSet::new();
     let changes = web.store().sized_anew(user, projects, lately.0, CHANGES).await?.into_iter();
-    let last = changes.filter(|one| told.insert((one.project.clone(), one.pipeline.clone(), one.task.clone())));
+    let last =
+        changes.filter(|one| told.insert((one.project.clone(), one.pipeline.clone(), one.task.clone())));
     notices.extend(last.take(NOTICED).map(of_change));
     Ok(notices)
 }

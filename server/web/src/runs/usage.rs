@@ -12,7 +12,7 @@ use super::Reader;
 use super::describe::cores;
 use super::lines::{ALL, Told, read, role_of};
 use super::series::thin;
-use crate::api::tasks::usage::{SizeLimitView, LineView, TaskUsageView, WorkerUsageView};
+use crate::api::tasks::usage::{LineView, SizeLimitView, TaskUsageView, WorkerUsageView};
 use crate::error::{ApiError, ApiResult};
 use crate::state::Web;
 use crate::time::Time;
@@ -35,7 +35,8 @@ pub(crate) async fn usage(
         return Ok(TaskUsageView { attempt: 0, live: false, workers: Vec::new(), missing: Vec::new() });
     };
     let Told { workers: told, never } = read(web, reader, &record, &planned).await?;
-    let had = Had { asked: reader.plan.task(task), changes: changes(reader, web, &record).await?, record: &record };
+    let had =
+        Had { asked: reader.plan.task(task), changes: changes(reader, web, &record).await?, record: &record };
     let workers: Vec<WorkerUsageView> = told.iter().map(|one| had.worker(one)).collect();
     let is_missing = |quantity: &Quantity| {
         let tells = |worker: &WorkerLines| worker.lines.keys().any(|measure| measure.quantity() == *quantity);
@@ -111,7 +112,8 @@ impl Had<'_> {
     }
 
     fn limits(&self, role: &str, asked: Size) -> Vec<SizeLimitView> {
-        let has = self.record.sizing.as_ref().and_then(|sizing| sizing.of(role)).map_or(asked, |sized| sized.gets);
+        let has =
+            self.record.sizing.as_ref().and_then(|sizing| sizing.of(role)).map_or(asked, |sized| sized.gets);
         let from = self.record.state.started_at().unwrap_or(self.record.created_at);
         let view = |(at, size): (Timestamp, Size)| SizeLimitView {
             at: Time(at),
@@ -161,14 +163,16 @@ mod tests {
         let more = grown.clone().grown(Bytes(288), Timestamp(30));
         let less = more.not_given(Bytes(288), Timestamp(40), "no room").unwrap();
         let has = less.gets;
-        let other = SizedRole::asked("ps", size(64), Reason::Asked, Reason::Asked).grown(Bytes(96), Timestamp(25));
+        let other =
+            SizedRole::asked("ps", size(64), Reason::Asked, Reason::Asked).grown(Bytes(96), Timestamp(25));
         // As it began something else was changed: that is no step of its time.
         let newest_first = [less, more, other, grown, began].map(|sized| SizeChange {
             attempt: key.clone(),
             at: sized.changed_at().unwrap_or_default(),
             sized,
         });
-        let steps = [(10, 128), (20, 192), (30, 288), (40, 192)].map(|(at, memory)| (Timestamp(at), size(memory)));
+        let steps =
+            [(10, 128), (20, 192), (30, 288), (40, 192)].map(|(at, memory)| (Timestamp(at), size(memory)));
         assert_eq!(limits("worker", has, Timestamp(10), &newest_first), steps);
         assert_eq!(limits("launcher", size(5), Timestamp(10), &newest_first), [(Timestamp(10), size(5))]);
     }
