@@ -30,7 +30,10 @@ pub(super) struct Sampler<'a> {
     peak: u64,
     series: Vec<UsageSample>,
     rates: Rates,
+    /// The levels of memory, each for as many milliseconds as had passed since the sample before.
     levels: Counts,
+    /// The worker's age at the last sample.
+    seen: Duration,
     /// A sample goes into the series every this many seconds.
     step: u32,
     ticks: u32,
@@ -52,6 +55,7 @@ impl<'a> Sampler<'a> {
             series: Vec::new(),
             rates: Rates::default(),
             levels: Counts::default(),
+            seen: Duration::ZERO,
             step: 1,
             ticks: 0,
             file: None,
@@ -73,10 +77,11 @@ impl<'a> Sampler<'a> {
         self.next = present + age.clamp(FIRST, PERIOD);
         let memory = self.memory();
         self.peak = self.peak.max(memory);
+        self.levels.add(level(memory), millis(age.saturating_sub(self.seen)));
+        self.seen = age;
         if age >= PERIOD {
             let sample = self.now(Bytes(memory));
             self.rates.add(age, sample.cpu_us);
-            self.levels.add(level(memory));
             self.worked.add(age, sample.cards);
             self.keep(sample);
         }
@@ -233,16 +238,20 @@ fn thousandths((all, held_back): (u64, u64)) -> u32 {
     u32::try_from(held_back.saturating_mul(1000) / all).unwrap_or(1000).min(1000)
 }
 
-/// How many samples were of each of a few amounts. It stays as small however long a worker runs.
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// How many samples, or how much time, were of each of a few amounts. It stays as small however long a worker runs.
 #[derive(Default)]
 struct Counts(BTreeMap<u64, u64>);
 
 impl Counts {
-    fn add(&mut self, amount: u64) {
-        *self.0.entry(amount).or_default() += 1;
+    fn add(&mut self, amount: u64, much: u64) {
+        *self.0.entry(amount).or_default() += much;
     }
 
-    /// What all but one of so many were not beyond.
+    /// What all but one part of so many were not beyond.
     fn not_beyond(&self, part: u64) -> Option<u64> {
         let all: u64 = self.0.values().sum();
         let mut beyond = all / part;
@@ -272,7 +281,7 @@ impl Rates {
         if let Some((before, used)) = self.last.replace((age, cpu_us)) {
             let micros = u64::try_from(age.saturating_sub(before).as_micros()).unwrap_or(u64::MAX).max(1);
             let millis = cpu_us.saturating_sub(used).saturating_mul(1000) / micros;
-            self.counts.add(millis.div_ceil(STEP) * STEP);
+            self.counts.add(millis.div_ceil(STEP) * STEP, 1);
         }
     }
 
@@ -327,11 +336,12 @@ mod tests {
         let mut levels = Counts::default();
         assert_eq!(levels.not_beyond(2), None, "nobody has looked yet");
         for second in 0..100 {
-            levels.add(level(match second {
-                50..54 => 900 * MIB,
-                20.. => 300 * MIB,
-                _ => 100 * MIB,
-            }));
+            let held = match second {
+                50..54 => 900,
+                20.. => 300,
+                _ => 100,
+            };
+            levels.add(level(held * MIB), 1000);
         }
         let near = |part, mib: u64| {
             let found = levels.not_beyond(part).unwrap();
