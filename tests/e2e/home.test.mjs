@@ -1,11 +1,11 @@
-// The home page: what runs, what waits and why, what failed and by what, as it happens.
+// The home page: what runs, what waits and why, what failed and by what, as it happens; what of one's own hangs or was sized anew.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { flawless, look, settled } from "./support/browser.mjs";
 import { siteFor } from "./support/site.mjs";
-import { start } from "./support/stage.mjs";
+import { ended, start } from "./support/stage.mjs";
 
 const held = (name, gate) => `  - {name: ${name}, template: command, resources: {cpu: 100m, memory: 64Mi}, arguments: {command: [sh, -c, 'until test -e ${gate}; do sleep 0.1; done']}}\n`;
 
@@ -18,8 +18,39 @@ max_active_runs: 1
 tasks:
 ${held("one", gate)}${held("two", gate)}`;
 
+/** Reports steps, and then none any more. */
+const STUCK = `apiVersion: cubeloom/v1
+kind: Pipeline
+name: stuck
+tasks:
+  - name: train
+    template: command
+    resources: {cpu: 100m, memory: 64Mi}
+    hang: {after: 2s}
+    arguments:
+      command:
+        - sh
+        - -c
+        - |
+          for step in 1 2 3 4 5 6 7; do echo '{"progress": {"step": '$step', "total": 9}}' >>$CUBELOOM_OUTPUTS; sleep 0.3; done
+          sleep 600
+`;
+
+/** Asks for far more than it needs: it gets less once some attempts have shown that. */
+const GREEDY = `apiVersion: cubeloom/v1
+kind: Pipeline
+name: greedy
+sizing: auto
+tasks:
+  - name: eat
+    template: command
+    resources: {cpu: 100m, memory: 1Gi}
+    arguments: {command: [python3, -c, "import time; held = b'x' * (20 << 20); time.sleep(1.2)"]}
+`;
+
 const site = siteFor(async (server) => {
   server.user("emil", "--project", "default", "--role", "editor");
+  server.user("vera", "--project", "default", "--role", "viewer");
   const api = server.api(server.token("emil"));
   await api("POST", "/projects/default/pipelines", { document: NARROW(server.path("gate")) });
   return { api };
@@ -61,4 +92,48 @@ test("a run that runs, a task that waits with its reason, a run that waits, one 
   await page.waitForURL(`**/runs/${broken}`);
   flawless(page);
   await page.context().close();
+});
+
+test("what of one's own hangs or was sized anew stands first, with its sentence, and of others' nothing", async () => {
+  const { api } = site.there;
+  const page = await site.open({ as: "emil" });
+  const stuck = await start(api, { document: STUCK });
+  await api("POST", "/projects/default/pipelines", { document: GREEDY });
+  for (let n = 0; n < 4; n += 1) await ended(api, await start(api, { pipeline: "greedy" }));
+  const viewer = await site.open({ as: "vera", lang: "zh", theme: "dark", size: "narrow" });
+  await page.goto("/");
+  const notices = page.locator("#home-notices");
+  const hangs = notices.locator(".home-row", { hasText: "train" });
+  // It looks again every 15 seconds.
+  await hangs.getByText(/^rank 0 has reported no step for/i).waitFor();
+  await notices.locator(".home-row", { hasText: "eat" }).getByText(/^memory .* instead of .*: peaks? of /i).waitFor();
+  await notices.locator(".count", { hasText: /^2$/ }).waitFor();
+  await settled(page);
+  assert.deepEqual(await look(page, "en"), []);
+  await notices.getByRole("link", { name: /eat/ }).press("Enter");
+  await page.waitForURL("**/projects/default/pipelines/greedy/tasks/eat/sizing");
+  await page.goto("/");
+  await hangs.getByRole("link").press("Enter");
+  await page.waitForURL(`**/runs/${stuck}/tasks/train`);
+
+  await viewer.goto("/");
+  await settled(viewer);
+  await viewer.locator(`#run-${stuck}`).waitFor();
+  assert.equal(await viewer.locator("#home-notices").count(), 0, "they are emil's");
+  for (const [lang, theme, size] of [["zh", "dark", "narrow"], ["en", "light", "wide"]]) {
+    const seen = await site.open({ as: "emil", lang, theme, size });
+    await seen.goto("/");
+    await seen.locator("#home-notices").waitFor();
+    await settled(seen);
+    assert.deepEqual(await look(seen, lang), []);
+    if (process.env["PICTURES"]) await seen.screenshot({ path: `${process.env["PICTURES"]}/home-${lang}-${theme}-${size}.png` });
+    await seen.context().close();
+  }
+  await api("POST", `/runs/${stuck}/cancel`);
+  await ended(api, stuck);
+  await page.goto("/");
+  await notices.locator(".count", { hasText: /^1$/ }).waitFor();
+  flawless(page);
+  await page.context().close();
+  await viewer.context().close();
 });

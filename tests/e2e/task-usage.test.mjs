@@ -1,4 +1,4 @@
-// What a task's workers use over time, beside what they asked for.
+// What a task's workers use over time, beside what they may use.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -39,7 +39,7 @@ const site = siteFor(async (server) => {
 
 const values = async (plot) => (await plot.getAttribute("aria-label")).replace(/^[^.]*\. /, "");
 
-test("what a task uses is drawn while it runs, beside what it asked for", async () => {
+test("what a task uses is drawn while it runs, beside what it may use", async () => {
   const { api, run } = site.there;
   const page = await site.open({ as: "vera" });
   await page.goto(`/runs/${run}#task/work`);
@@ -51,10 +51,10 @@ test("what a task uses is drawn while it runs, beside what it asked for", async 
   const memory = part.locator(".plot", { hasText: "Memory (GiB)" });
   await memory.waitFor();
   // The first samples may be from before it has its text in hand.
-  await until("the memory of its text", async () => /^worker-0: 0\.0[23]\d*; asked for: 0\.25$/.test(await values(memory)));
+  await until("the memory of its text", async () => /^worker-0: 0\.0[23]\d*; limit: 0\.25$/.test(await values(memory)));
   const state = async () => (await api("GET", `/runs/${run}`)).body.state;
   const points = () => memory.evaluate((box) => box.querySelectorAll(".u-legend .u-series").length);
-  assert.equal(await points(), 3, "the time, the worker, what it asked for");
+  assert.equal(await points(), 3, "the time, the worker, its limit, which is what it asked for");
   assert.equal(await state(), "running", "it was drawn while it ran");
   const usage = async () => (await api("GET", `/runs/${run}/tasks/work/usage`)).body;
   const line = (view, name) => view.workers[0].lines.find((one) => one.name === name);

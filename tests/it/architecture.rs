@@ -34,6 +34,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "storage",
             "workers",
             "engine",
+            "monitoring",
             "web",
             "executor-local",
             "executor-kubernetes",

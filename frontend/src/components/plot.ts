@@ -15,6 +15,10 @@ export interface PlotSeries {
   y: (number | null)[];
   /** Whether it is what others are compared with, not something measured. */
   dashed?: boolean;
+  /** Whether a dashed line has dots instead, to be told from another one. */
+  dotted?: boolean;
+  /** Whether a value holds until the next one. */
+  stepped?: boolean;
   /** Single points that stand out, and no line. */
   marks?: boolean;
 }
@@ -99,12 +103,13 @@ export class Plot {
       ticks: { stroke: colour("--border"), width: 1 },
       font: "11px system-ui, sans-serif",
     };
-    const lines = this.#series.map(({ label, x, dashed, marks }, index): uPlot.Series => ({
+    const lines = this.#series.map(({ label, x, dashed, dotted, stepped, marks }, index): uPlot.Series => ({
       label,
       stroke: dashed ? colour("--text-muted") : colour(`--series-${(index % COLOURS) + 1}`),
       width: marks ? 0 : 1.75,
       // Lines of the same colour differ by their dashes.
-      ...(index >= COLOURS || dashed ? { dash: [6, 3] } : {}),
+      ...(index >= COLOURS || dashed ? { dash: dotted ? [2, 4] : [6, 3] } : {}),
+      ...(stepped && uPlot.paths.stepped ? { paths: uPlot.paths.stepped({ align: 1 }) } : {}),
       // A single point has no dashes to be seen by.
       points: marks ? { show: true, size: 11, width: 2 } : { show: x.length === 1 || (x.length <= 30 && !dashed), size: dashed ? 9 : 5 },
       spanGaps: this.#options.gaps !== true,

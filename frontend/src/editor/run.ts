@@ -5,12 +5,14 @@ import { trying } from "../core/form";
 import { t } from "../core/texts";
 import { toast } from "../core/toast";
 import { askStartOf, type StartOptions } from "../pipelines/start";
+import { goTo } from "../form/jump";
 import { taskOf } from "../graph/document";
 import { RunWatch, type Run } from "./live";
 import { storedFirst } from "./save";
 import type { Session } from "./session";
 
 const HASH = "#run/";
+const TASK = "#task/";
 const watches = new WeakMap<Session, RunWatch>();
 
 /** Which part of the pipeline runs. */
@@ -56,9 +58,14 @@ export function show(session: Session, run: string | null): void {
   }));
 }
 
-/** Shows the run that the address names. Returns how to stop. */
+/** Shows the run that the address names, or goes to its task. Returns how to stop. */
 export function followAddress(session: Session): () => void {
   if (location.hash.startsWith(HASH)) show(session, location.hash.slice(HASH.length));
+  if (location.hash.startsWith(TASK)) {
+    const name = location.hash.slice(TASK.length);
+    const index = session.store.state.document.tasks.findIndex((task) => task.name === name);
+    if (index >= 0) goTo(session.store, `/tasks/${index}`);
+  }
   return () => { watches.get(session)?.close(); };
 }
 

@@ -45,5 +45,5 @@ function remedy({ what, pytorch, tensorflow, setting }: Remedy): HTMLElement {
 
 function named(workers: readonly string[]): string {
   const some = workers.length > NAMED ? [...workers.slice(0, NAMED), "…"] : workers;
-  return new Intl.ListFormat(language(), { type: "unit" }).format(some);
+  return new Intl.ListFormat(language(), { type: "conjunction", style: "narrow" }).format(some);
 }

@@ -16,7 +16,7 @@ export type Holder = components["schemas"]["CardHolderView"];
 /** Exporters are asked about as often: looking more often shows nothing new. */
 const EVERY_MS = 15_000;
 /** Nodes of one answer. */
-const PAGE = 200;
+const PAGE = 1000;
 
 /** Every node of a cluster; `some` is called with those that are there so far. */
 export async function allNodes(cluster: string, some: (nodes: Node[]) => void): Promise<Node[]> {

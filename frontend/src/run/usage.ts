@@ -3,9 +3,13 @@
 
 import { request } from "../api/client";
 import { ApiProblem } from "../api/problem";
+import type { Schema } from "../api/typed";
 import { Plot, type PlotSeries } from "../components/plot";
 import { h, need } from "../core/dom";
 import { language, t } from "../core/texts";
+
+/** A worker, as the API tells it. */
+type Worker = Schema<"WorkerUsageView">;
 
 /** How often it is read again while the task runs, in milliseconds: workers are looked at once a second. */
 const AGAIN = 3000;
@@ -14,23 +18,23 @@ const AGAIN = 3000;
 interface Shown {
   readonly title: () => string;
   readonly by: number;
-  /** What of a worker is drawn beside it: what it asked for. */
-  readonly asked?: "cpu" | "memory" | "card_memory";
-  /** The word for that. */
-  readonly beside?: () => string;
+  /** What of a worker's limits is drawn beside it. */
+  readonly limit?: "cpu" | "memory";
+  /** Whether it is the memory of cards, of which there is so much. */
+  readonly there?: boolean;
 }
 
 const LINES: Record<string, Shown> = {
-  cpu: { title: () => t("run.usage-cpu"), by: 1, asked: "cpu" },
+  cpu: { title: () => t("run.usage-cpu"), by: 1, limit: "cpu" },
   throttled: { title: () => t("run.usage-throttled"), by: 1 },
-  memory: { title: () => t("run.usage-memory"), by: 2 ** 30, asked: "memory" },
+  memory: { title: () => t("run.usage-memory"), by: 2 ** 30, limit: "memory" },
   disk_read: { title: () => t("run.usage-disk_read"), by: 2 ** 20 },
   disk_written: { title: () => t("run.usage-disk_written"), by: 2 ** 20 },
   network_received: { title: () => t("run.usage-network_received"), by: 2 ** 20 },
   network_sent: { title: () => t("run.usage-network_sent"), by: 2 ** 20 },
   io_wait: { title: () => t("run.usage-io_wait"), by: 1 },
   card_use: { title: () => t("run.usage-card_use"), by: 1 },
-  card_memory: { title: () => t("run.usage-card_memory"), by: 2 ** 30, asked: "card_memory", beside: () => t("run.usage-there") },
+  card_memory: { title: () => t("run.usage-card_memory"), by: 2 ** 30, there: true },
   card_power: { title: () => t("run.usage-card_power"), by: 1 },
 };
 
@@ -44,13 +48,11 @@ const QUANTITIES: Record<string, () => string> = {
   cards: () => t("run.usage-quantity-cards"),
 };
 
-/** A worker, as the API has it. */
-interface Worker {
-  readonly worker: string;
-  readonly cpu?: number;
-  readonly memory?: number;
-  readonly card_memory?: number;
-  readonly lines: readonly { readonly name: string; readonly points: readonly (readonly number[])[] }[];
+/** What is drawn beside what workers used: an amount from each moment on, in seconds, and the word for it. */
+interface Beside {
+  readonly label: string;
+  readonly steps: readonly { readonly from: number; readonly amount: number }[];
+  readonly dotted?: boolean;
 }
 
 /** Shows the usage until the part is closed or gone, or the task has ended. */
@@ -66,7 +68,7 @@ export async function follow(box: HTMLDetailsElement): Promise<void> {
     try {
       const { data } = await request("GET", `/runs/${run}/tasks/${task}/usage?instance=${instance}`);
       live = data.live;
-      const workers = data.workers as unknown as Worker[];
+      const { workers } = data;
       show(place, drawn, workers);
       const words = told(drawn.size > 0, data.missing, workers.length > 0 || data.missing.length < Object.keys(QUANTITIES).length);
       if (note.textContent !== words) note.textContent = words;
@@ -105,19 +107,37 @@ function show(place: HTMLElement, drawn: Map<string, Plot>, workers: readonly Wo
   }
 }
 
-/** A line for each worker, and one for each amount that workers asked for. */
-function lines(name: string, { by, asked, beside }: Shown, workers: readonly Worker[]): PlotSeries[] {
+/** A line for each worker, and one for each course that limits of workers took, or amount that is there. */
+export function lines(name: string, { by, limit, there }: Pick<Shown, "by" | "limit" | "there">, workers: readonly Worker[]): PlotSeries[] {
   const found: PlotSeries[] = [];
-  const amounts = new Set<number>();
+  const beside = new Map<string, Beside>();
+  const add = (one: Beside): void => { beside.set(JSON.stringify(one), one); };
   for (const worker of workers) {
     const line = worker.lines.find((one) => one.name === name);
     if (line === undefined) continue;
     found.push({ label: worker.worker, x: line.points.map(([at = 0]) => at), y: line.points.map(([, value = 0]) => value / by) });
-    const amount = asked === undefined ? undefined : worker[asked];
-    if (amount !== undefined) amounts.add(amount / by);
+    if (limit !== undefined) limits(worker, limit).forEach(add);
+    if (there && worker.card_memory != null) add({ label: t("run.usage-there"), steps: [{ from: 0, amount: worker.card_memory }] });
   }
   const moments = found.flatMap(({ x }) => x);
   const [first, last] = [Math.min(...moments), Math.max(...moments)];
-  for (const amount of amounts) found.push({ label: beside?.() ?? t("run.usage-asked"), x: [first, last], y: [amount, amount], dashed: true });
+  for (const { label, steps, dotted = false } of beside.values()) {
+    // What holds before the lines begin is drawn from there on, and the last step to their end.
+    const x = [...steps.map(({ from }) => Math.min(Math.max(from, first), last)), last];
+    const y = [...steps, ...steps.slice(-1)].map(({ amount }) => amount / by);
+    found.push({ label, x, y, dashed: true, stepped: true, dotted });
+  }
+  return found;
+}
+
+/** The course of a worker's limit, and what it asked for where it did not have that all the time. */
+function limits({ asked, limits: had }: Worker, of: "cpu" | "memory"): Beside[] {
+  const steps = had.map((one) => ({ from: Date.parse(one.at) / 1000, amount: one[of] })).filter(({ amount }) => amount > 0);
+  if (steps.length === 0) return [];
+  const changed = steps.filter(({ amount }, at) => amount !== steps[at - 1]?.amount);
+  const wanted = asked?.[of] ?? 0;
+  // The first one holds from the beginning on, so that it is the same one for all workers of a gang.
+  const found: Beside[] = [{ label: t("run.usage-limit"), steps: changed.map((one, at) => (at === 0 ? { ...one, from: 0 } : one)) }];
+  if (wanted > 0 && changed.some(({ amount }) => amount !== wanted)) found.push({ label: t("run.usage-asked"), steps: [{ from: 0, amount: wanted }], dotted: true });
   return found;
 }

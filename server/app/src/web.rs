@@ -193,6 +193,7 @@ fn settings(platform: &Platform, url: String) -> anyhow::Result<Settings> {
         currency: platform.config.settings.accounting.currency.clone(),
         nodes: platform.config.settings.nodes.rule(),
         alerts: alerts(&platform.config)?,
+        advice: platform.config.settings.advice,
         period: platform.config.settings.engine.period.0,
     })
 }

@@ -221,6 +221,9 @@ pub struct UsageSummary {
     /// The kernel's own maximum, page cache included, where it keeps one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub kernel_peak_memory: Option<Bytes>,
+    /// How its memory was spread over its time, where samples were taken; of an attempt, the largest worker's.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub memory: Option<MemorySpread>,
     /// The processing power that it did not go beyond in 19 of 20 seconds, where samples were taken; of an attempt, the busiest
     /// worker's.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -232,6 +235,24 @@ pub struct UsageSummary {
     /// For how long its cards worked, in microseconds of one card, where somebody measured it; of an attempt, the sum.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub card_us: Option<u64>,
+}
+
+/// How the memory of a worker was spread over its time, beside its peak: whether that was held all along or for a moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MemorySpread {
+    /// What it did not go beyond in half of its seconds.
+    pub middle: Bytes,
+    /// What it did not go beyond in 19 of 20 seconds.
+    pub high: Bytes,
+}
+
+impl MemorySpread {
+    /// The larger of both, in each.
+    #[must_use]
+    pub fn largest(one: Option<Self>, other: Option<Self>) -> Option<Self> {
+        let (Some(a), Some(b)) = (one, other) else { return one.or(other) };
+        Some(Self { middle: a.middle.max(b.middle), high: a.high.max(b.high) })
+    }
 }
 
 /// For how long the cards of a job worked, as somebody else measured it.
@@ -279,6 +300,9 @@ pub struct RoleUsage {
     pub role: String,
     /// The peak of anonymous plus shared memory.
     pub peak_memory: Bytes,
+    /// How its memory was spread over its time, where that is told.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub memory: Option<MemorySpread>,
     /// The processing power, on average over its run time.
     pub cpu: Cpu,
     /// The processing power that it did not go beyond in 19 of 20 seconds.
@@ -296,6 +320,7 @@ impl RoleUsage {
         Self {
             role: role.to_owned(),
             peak_memory: usage.peak_memory,
+            memory: usage.memory,
             cpu: mean,
             cpu_high: usage.cpu_high.unwrap_or_default().max(mean),
             throttled: usage.throttled.unwrap_or(0),
@@ -308,6 +333,7 @@ impl RoleUsage {
         Self {
             role: self.role,
             peak_memory: self.peak_memory.max(other.peak_memory),
+            memory: MemorySpread::largest(self.memory, other.memory),
             cpu: self.cpu.max(other.cpu),
             cpu_high: self.cpu_high.max(other.cpu_high),
             throttled: self.throttled.max(other.throttled),
@@ -336,6 +362,7 @@ impl UsageSummary {
             cpu_us: self.cpu_us.saturating_add(other.cpu_us),
             peak_memory: self.peak_memory.max(other.peak_memory),
             kernel_peak_memory: self.kernel_peak_memory.max(other.kernel_peak_memory),
+            memory: MemorySpread::largest(self.memory, other.memory),
             cpu_high: self.cpu_high.max(other.cpu_high),
             throttled: self.throttled.max(other.throttled),
             card_us: match (self.card_us, other.card_us) {

@@ -12,7 +12,7 @@ use cubeloom_domain::logs::{Log, LogName, LogPiece};
 use cubeloom_domain::lowered::{LocalJob, LocalWorker};
 use cubeloom_domain::outcome::{Outcome, WorkerName};
 use cubeloom_domain::quantity::{Bytes, Cpu};
-use cubeloom_domain::usage::{RoleUsage, UsageSummary, WorkerUsage};
+use cubeloom_domain::usage::{MemorySpread, RoleUsage, UsageSummary, WorkerUsage};
 use cubeloom_workers::ends::End;
 use cubeloom_workers::place::Place;
 use cubeloom_workers::reports::Reports;
@@ -83,6 +83,10 @@ impl Span {
             cpu_us: exit.usage.cpu_us.min(micros.saturating_mul(MOST_CPUS)),
             peak_memory: bytes(exit.usage.peak_memory),
             kernel_peak_memory: exit.usage.kernel_peak_memory.map(bytes),
+            memory: exit
+                .usage
+                .memory
+                .map(|memory| MemorySpread { middle: bytes(memory.middle), high: bytes(memory.high) }),
             cpu_high: exit.usage.cpu_high.map(|cpu| cpu.min(Cpu(MOST_CPUS * 1000))),
             throttled: exit.usage.throttled.map(|thousandths| thousandths.min(1000)),
             card_us: exit.usage.card_us.map(|card| card.min(micros.saturating_mul(MOST_CARDS))),

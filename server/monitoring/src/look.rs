@@ -15,7 +15,7 @@ use crate::queries::{AGE, CARDS, CLOCK, HOLDERS, KNOWN, NODE_IO_WAIT, NODES, POD
 use crate::unit::Unit;
 
 /// So many queries are under way at a time.
-pub(crate) const AT_ONCE: usize = 4;
+pub(crate) const AT_ONCE: usize = 8;
 /// So many cards are asked about in one query over time.
 const CARDS_A_QUERY: usize = 100;
 /// Clocks further apart than this, in seconds, are worth a sentence.
@@ -40,18 +40,23 @@ pub async fn look(source: &Prometheus, now: Timestamp, patience: Duration) -> Re
 async fn all(source: &Prometheus, now: Timestamp) -> Result<Reading, SourceError> {
     let about = About { cluster: source.matchers(), ..About::default() };
     let clock = source.instant(CLOCK).await?;
-    let age = source.instant(&about.fill(AGE)).await;
-    let (mut asked, mut problems) = (Asked::default(), Vec::new());
-    let texts = |texts: &[&str]| texts.iter().map(|text| about.fill(text)).collect::<Vec<_>>();
-    let mut lists = many(source, texts(&[KNOWN, HOLDERS]), &mut problems).await.into_iter();
-    asked.known = lists.next().unwrap_or_default();
-    asked.holders = lists.next().unwrap_or_default();
-    asked.cards = many(source, texts(&CARDS.each_ref().map(|query| query.text)), &mut problems).await;
-    asked.nodes = many(source, texts(&NODES.each_ref().map(|query| query.text)), &mut problems).await;
-    asked.pods = many(source, texts(&PODS.each_ref().map(|query| query.text)), &mut problems).await;
-    problems.dedup();
+    let texts = [AGE, KNOWN, HOLDERS].into_iter().chain(CARDS.iter().map(|query| query.text));
+    let texts = texts.chain(NODES.iter().map(|query| query.text)).chain(PODS.iter().map(|query| query.text));
+    let mut problems = Vec::new();
+    let mut answers =
+        many(source, texts.map(|text| about.fill(text)).collect(), &mut problems).await.into_iter();
+    let age = answers.next().unwrap_or_default();
+    let mut part = |count: usize| answers.by_ref().take(count).collect::<Answers>();
+    let mut lists = part(2).into_iter();
+    let asked = Asked {
+        known: lists.next().unwrap_or_default(),
+        holders: lists.next().unwrap_or_default(),
+        cards: part(CARDS.len()),
+        nodes: part(NODES.len()),
+        pods: part(PODS.len()),
+    };
     problems.extend(apart(first(&clock), now));
-    problems.extend(late(first(&age.unwrap_or_default())));
+    problems.extend(late(first(&age)));
     let mut found = reading(asked, &CARDS, &NODES, &PODS);
     problems.extend(gone(&found));
     (found.at, found.problems) = (now, problems);

@@ -53,7 +53,12 @@ pub struct Question<'a> {
 
 /// What earlier attempts at a task teach of a role: made once where many attempts are about to be made.
 #[derive(Clone, Debug)]
-pub struct Taught(Learner);
+pub struct Taught {
+    learner: Learner,
+    /// How many attempts at the task there were, and how many of these would have had enough of what was advised before each.
+    known: u32,
+    held: u32,
+}
 
 impl Taught {
     /// What the rule that traces are scored with has learned from these attempts, one after the other.
@@ -68,11 +73,28 @@ impl Taught {
                 learner.learn(&attempt(task, kin), None);
             }
         }
+        let (mut known, mut held) = (0, 0);
         for past in past() {
             let advice = advised(&learner, past.asked(), past.input, 0);
+            known += 1;
+            held += u32::from(is_enough(advice.memory, past));
             learner.learn(&attempt(OWN, past), Some(&advice));
         }
-        Self(learner)
+        Self { learner, known, held }
+    }
+
+    /// How sure it is that the next attempt has enough of what is advised: the share of attempts that would have had, were there
+    /// one more, which would not.
+    fn confidence(&self) -> f64 {
+        f64::from(self.held) / f64::from(self.known + 1)
+    }
+}
+
+/// Whether so much memory would have sufficed an attempt.
+fn is_enough(memory: f64, past: &Past) -> bool {
+    match past.end {
+        PastEnd::Succeeded => memory >= past.peak as f64,
+        PastEnd::OutOfMemory => memory > past.had().memory.0 as f64,
     }
 }
 
@@ -116,11 +138,10 @@ pub fn recommend_by(taught: &Taught, question: &Question<'_>) -> SizedRole {
     let before = past.last().filter(|past| past.asked() == question.asked).map(|past| past.had());
     let (memory, why, risk) = memory(taught, question, &past);
     let (cpu, why_cpu) = cpu(question, &past);
-    let known = past.len() as f64;
     SizedRole {
         before,
         gets: Size { cpu, memory },
-        confidence: known / (known + 1.0),
+        confidence: taught.confidence(),
         risk,
         ..SizedRole::asked(question.role, question.asked, why, why_cpu)
     }
@@ -170,7 +191,7 @@ fn memory(taught: &Taught, question: &Question<'_>, past: &[&Past]) -> (Bytes, R
     if let Some(by) = question.kept.memory {
         return (asked, Reason::Kept { by }, 0.0);
     }
-    let advice = advised(&taught.0, question.asked, question.input, question.running);
+    let advice = advised(&taught.learner, question.asked, question.input, question.running);
     let (mut wanted, mut why) = (advice.memory, reason(&advice));
     if let Some(had) = question.ran_out {
         let grown = (had.0 as f64 * GROWTH).max(asked.0 as f64);

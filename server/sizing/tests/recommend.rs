@@ -26,6 +26,7 @@ fn past(n: u64, peak: u64) -> Past {
         asked: (2000, 16 * GIB),
         had: (2000, 16 * GIB),
         peak,
+        memory: None,
         cpu: (300, 400),
         throttled: 0,
         input: None,
@@ -102,6 +103,53 @@ fn steady_peaks_need_less() {
         said.ends_with(" instead of 16Gi: peaks of 23 attempts; cpu 450m instead of 2: peaks of 20 attempts"),
         "{said}"
     );
+}
+
+#[test]
+fn advice_that_would_not_have_held_is_trusted_less() {
+    let confidence = |peaks: &[u64]| {
+        let past: Vec<Past> = (0..).zip(peaks).map(|(n, mib)| past(n, mib * MIB)).collect();
+        recommend(&question(&past)).confidence
+    };
+    let alike = confidence(&[1000; 12]);
+    assert!((alike - 12.0 / 13.0).abs() < 1e-9, "{alike}");
+    let mut spike = [1000; 12];
+    spike[10] = 9000;
+    assert!((confidence(&spike) - 11.0 / 13.0).abs() < 1e-9, "{}", confidence(&spike));
+    let ran_out = Past { end: PastEnd::OutOfMemory, had: (2000, 16 * GIB), ..past(0, 16 * GIB) };
+    assert!(recommend(&question(&[ran_out])).confidence < 0.01, "it had all that was advised then");
+}
+
+#[test]
+fn no_more_is_promised_than_holds() {
+    // Tasks whose peaks are spread more or less, each asked for its next attempt again and again; some have a second kind of
+    // peaks.
+    let mut seed = 7_u64;
+    let mut random = || {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 11) as f64 / (1_u64 << 53) as f64
+    };
+    let mut buckets = [(0.0, 0.0, 0.0); 10];
+    for task in 0..150 {
+        let (middle, spread, second) = (random() * 2000.0 + 200.0, random() * 0.6, random() * 0.3);
+        let mut known: Vec<Past> = Vec::new();
+        for n in 0..40 {
+            let around = middle * (spread * (random() + random() + random() - 1.5) * 2.0).exp();
+            let peak = if task % 3 == 0 && random() < second { around * 3.0 } else { around };
+            let next = past(n, (peak * MIB as f64) as u64);
+            let sized = recommend(&question(&known));
+            let bucket = &mut buckets[((sized.confidence * 10.0) as usize).min(9)];
+            bucket.0 += 1.0;
+            bucket.1 += sized.confidence;
+            bucket.2 += f64::from(sized.gets.memory.0 >= next.peak);
+            known.push(next);
+        }
+    }
+    for (count, promised, held) in buckets.into_iter().filter(|(count, ..)| *count >= 100.0) {
+        let (promised, held) = (promised / count, held / count);
+        assert!(held >= promised - 0.01, "{held} of {count} held, of which {promised} was promised");
+    }
+    assert!(buckets[9].0 > 2000.0, "{buckets:?}");
 }
 
 #[test]

@@ -87,6 +87,13 @@ impl Conditions {
         Ok(())
     }
 
+    /// The column has one of these values; nothing when there are no such.
+    pub(crate) fn one_of(&mut self, column: &str, allowed: Option<&[String]>) -> Result<(), StoreError> {
+        let Some(allowed) = allowed else { return Ok(()) };
+        let allowed: Vec<&str> = allowed.iter().map(String::as_str).collect();
+        self.any_of(column, &allowed)
+    }
+
     /// One of these texts contains this one, in whatever case.
     pub(crate) fn contains(&mut self, columns: &[&str], text: Option<&str>) -> Result<(), StoreError> {
         let Some(text) = text.filter(|text| !text.is_empty()) else { return Ok(()) };

@@ -75,10 +75,7 @@ impl Store {
     /// When the database refuses.
     pub async fn firings(&self, filter: &FiringFilter) -> Result<Vec<Firing>, StoreError> {
         let mut wanted = Conditions::new("firing");
-        if let Some(projects) = &filter.projects {
-            let projects: Vec<&str> = projects.iter().map(String::as_str).collect();
-            wanted.any_of("project", &projects)?;
-        }
+        wanted.one_of("project", filter.projects.as_deref())?;
         wanted.text("pipeline =", filter.pipeline.as_deref())?;
         wanted.text("backfill =", filter.backfill.as_deref())?;
         wanted.int("logical_date >=", filter.first.map(|at| at.0))?;

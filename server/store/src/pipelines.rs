@@ -111,10 +111,7 @@ impl Store {
     pub async fn pipelines(&self, filter: &PipelineFilter) -> Result<Vec<PipelineSummary>, StoreError> {
         let mut wanted = Conditions::new("pipeline");
         wanted.fixed("p.deleted = 0");
-        if let Some(projects) = &filter.projects {
-            let projects: Vec<&str> = projects.iter().map(String::as_str).collect();
-            wanted.any_of("p.project", &projects)?;
-        }
+        wanted.one_of("p.project", filter.projects.as_deref())?;
         wanted.contains(&["p.search_text"], filter.text.as_deref())?;
         if let Some(label) = &filter.label {
             // Both databases know `REPLACE`, and with it whether a text is in another, in this very case.

@@ -200,10 +200,7 @@ fn of_each(
 /// All of the filter but its order and limit.
 fn conditions(filter: &RunFilter) -> Result<Conditions, StoreError> {
     let mut wanted = Conditions::new("run");
-    if let Some(projects) = &filter.projects {
-        let projects: Vec<&str> = projects.iter().map(String::as_str).collect();
-        wanted.any_of("project", &projects)?;
-    }
+    wanted.one_of("project", filter.projects.as_deref())?;
     wanted.text("pipeline =", filter.pipeline.as_deref())?;
     wanted.int("version =", filter.version.map(i64::from))?;
     if !filter.states.is_empty() {

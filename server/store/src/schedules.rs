@@ -52,10 +52,7 @@ impl Store {
     pub async fn schedules(&self, projects: Option<&[String]>) -> Result<Vec<ScheduleState>, StoreError> {
         let mut wanted = Conditions::new("schedule");
         wanted.fixed("schedule_json IS NOT NULL");
-        if let Some(projects) = projects {
-            let projects: Vec<&str> = projects.iter().map(String::as_str).collect();
-            wanted.any_of("project", &projects)?;
-        }
+        wanted.one_of("project", projects)?;
         let (wanted, limit, values) = wanted.limited(LISTED)?;
         let sql = format!(
             "SELECT {COLUMNS} FROM schedules WHERE {wanted} ORDER BY project, pipeline LIMIT {limit}"

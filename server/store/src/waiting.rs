@@ -109,10 +109,7 @@ impl Store {
         wanted.fixed("r.live = 1 AND i.ended_at IS NULL");
         // What a state's document says after `{"state":"`.
         wanted.fixed("SUBSTR(i.state_json, 11, 8) IN ('waiting\"', 'backoff\"')");
-        if let Some(projects) = projects {
-            let projects: Vec<&str> = projects.iter().map(String::as_str).collect();
-            wanted.any_of("r.project", &projects)?;
-        }
+        wanted.one_of("r.project", projects)?;
         let (wanted, limit, values) = wanted.limited(limit)?;
         let sql = format!(
             "SELECT {}, r.project, r.pipeline, r.user_name FROM runs r JOIN instances i ON i.run_id = r.id \

@@ -308,6 +308,7 @@ impl FakeExecutor {
         let usage = |role: &JobRole| RoleUsage {
             role: role.name.clone(),
             peak_memory: need.min(has),
+            memory: None,
             cpu: Cpu(50),
             cpu_high: Cpu(50),
             throttled: 0,

@@ -40,11 +40,15 @@ impl PageQuery {
     /// # Errors
     /// When it is not from 1 to 200.
     pub fn limit(&self) -> ApiResult<usize> {
+        self.limit_to(MOST)
+    }
+
+    fn limit_to(&self, most: usize) -> ApiResult<usize> {
         match self.limit {
             None => Ok(USUAL),
-            Some(limit) if (1..=MOST).contains(&limit) => Ok(limit),
+            Some(limit) if (1..=most).contains(&limit) => Ok(limit),
             Some(limit) => {
-                Err(ApiError::field("/limit", format!("limit is {limit}: it must be from 1 to {MOST}")))
+                Err(ApiError::field("/limit", format!("limit is {limit}: it must be from 1 to {most}")))
             }
         }
     }
@@ -99,7 +103,20 @@ impl<T> Page<T> {
     /// # Errors
     /// When the query cannot be meant.
     pub fn cut(found: Vec<T>, query: &PageQuery, key: impl Fn(&T) -> String) -> ApiResult<Self> {
-        let (limit, after) = (query.limit()?, query.after()?);
+        Self::cut_to(MOST, found, query, key)
+    }
+
+    /// The same of a list whose pages may have so many items.
+    ///
+    /// # Errors
+    /// When the query cannot be meant.
+    pub fn cut_to(
+        most: usize,
+        found: Vec<T>,
+        query: &PageQuery,
+        key: impl Fn(&T) -> String,
+    ) -> ApiResult<Self> {
+        let (limit, after) = (query.limit_to(most)?, query.after()?);
         let later = found.into_iter().filter(|item| after.as_ref().is_none_or(|after| key(item) > *after));
         Ok(Self::of(later.take(limit + 1).collect(), limit, &key))
     }

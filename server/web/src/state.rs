@@ -11,6 +11,7 @@ use cubeloom_domain::executor::{BoxFuture, Executor};
 use cubeloom_domain::nodes::NodeRule;
 use cubeloom_domain::template::{InstalledTemplate, TemplateSet};
 use cubeloom_domain::{Clock, Timestamp};
+use cubeloom_monitoring::advice::Thresholds;
 use cubeloom_store::Store;
 use tokio::sync::{broadcast, watch};
 
@@ -143,6 +144,8 @@ pub struct Settings {
     pub alerts: AlertSettings,
     /// When nodes are set aside, and offered again.
     pub nodes: NodeRule,
+    /// When advice about cards and tasks is given.
+    pub advice: Thresholds,
     /// How often the engine makes a pass at least.
     pub period: Duration,
 }

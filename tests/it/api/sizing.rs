@@ -77,6 +77,10 @@ fn a_task_gets_what_it_needs_and_more_when_that_does_not_suffice() {
         past[5]["peak_memory"].as_u64().unwrap() > 900 * MIB && past[4]["out_of_memory"] == true,
         "{known:#}"
     );
+    // It held nearly all of it for its last second.
+    let of = |what: &str| past[5][what].as_u64().unwrap();
+    assert!(of("memory_high") > 900 * MIB && of("memory_high") <= of("peak_memory"), "{known:#}");
+    assert!(of("memory_middle") <= of("memory_high"), "{known:#}");
     let changes = known["changes"].as_array().unwrap();
     assert!(changes.len() >= 2 && changes[0]["after"]["memory"] == json!(ASKED), "{known:#}");
 
@@ -167,6 +171,16 @@ fn what_nears_its_memory_limit_gets_more_while_it_runs() {
         .collect();
     let [small, middle, large] = [128, 192, 288].map(|mib| json!(mib * MIB));
     assert_eq!(changes, [(&middle, &large), (&small, &middle)], "{known:#}");
+
+    // Beside what it used stands what it had at each time.
+    let used = editor.get(&format!("/runs/{run}/tasks/eat/usage")).expect(200).json();
+    let worker = &used["workers"][0];
+    assert_eq!(worker["asked"]["memory"], small);
+    let limits = worker["limits"].as_array().unwrap();
+    let had: Vec<_> = limits.iter().map(|limit| &limit["memory"]).collect();
+    assert_eq!(had, [&small, &middle, &large], "{limits:#?}");
+    let since: Vec<_> = limits.iter().map(|limit| limit["at"].as_str().unwrap()).collect();
+    assert!(since.is_sorted() && since[0] == attempts[0]["started_at"], "{since:?}");
 }
 
 #[test]

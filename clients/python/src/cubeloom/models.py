@@ -3190,37 +3190,6 @@ class WhyView(TypedDict):
     behind: NotRequired[HeadView | None]
 
 
-class WorkerUsageView(TypedDict):
-    """
-    What a worker used, beside what it may use.
-    """
-
-    worker: str
-    """
-    Its name, `<role>-<index>`.
-    """
-    cpu: NotRequired[float | None]
-    """
-    Cores that it asked for, which are also the most that it gets.
-    """
-    memory: NotRequired[int | None]
-    """
-    Bytes of memory that it asked for, which are also the most that it gets.
-    """
-    cards: bool
-    """
-    Whether it asked for graphics cards.
-    """
-    card_memory: NotRequired[float | None]
-    """
-    The memory of its cards together, in bytes; absent where that is not known.
-    """
-    lines: list[LineView]
-    """
-    What it used; what is not told is absent.
-    """
-
-
 class WorkerView(TypedDict):
     """
     One worker of an attempt.
@@ -6638,6 +6607,14 @@ class PastView(TypedDict):
     """
     The most memory that it used, in bytes.
     """
+    memory_middle: NotRequired[int | None]
+    """
+    What it did not go beyond in half of its seconds, in bytes, where that is known.
+    """
+    memory_high: NotRequired[int | None]
+    """
+    What it did not go beyond in 19 of 20 seconds, in bytes, where that is known.
+    """
     cpu: float
     """
     Cores that it used, on average.
@@ -7079,7 +7056,8 @@ class RoleSizingView(TypedDict):
     """
     confidence: float
     """
-    How sure that is, between 0 and 1.
+    How sure that is, between 0 and 1: the share of earlier attempts that would have had enough of what was advised before
+    each, were there one more, which would not.
     """
     risk: float
     """
@@ -7392,6 +7370,25 @@ class SizeChangeView(TypedDict):
     """
 
 
+class SizeLimitView(TypedDict):
+    """
+    The most that a worker gets, from a moment on.
+    """
+
+    at: str
+    """
+    From when on.
+    """
+    cpu: float
+    """
+    Processing power, in cores.
+    """
+    memory: int
+    """
+    Memory, in bytes.
+    """
+
+
 class SizingView(TypedDict):
     """
     What is known of how much a task uses, and what its workers get by that.
@@ -7621,30 +7618,6 @@ class TaskSide(TypedDict):
     usage: NotRequired[UsageView | None]
 
 
-class TaskUsageView(TypedDict):
-    """
-    What the workers of an attempt used.
-    """
-
-    attempt: int
-    """
-    The attempt's number; 0 where there was none yet.
-    """
-    live: bool
-    """
-    Whether it goes on.
-    """
-    workers: list[WorkerUsageView]
-    """
-    By worker; empty where nothing is known, or not any more.
-    """
-    missing: list[str]
-    """
-    What the cluster does not tell of its workers: `cpu`, `throttled`, `memory`, `disk`, `network`, `io_wait`,
-    `cards`.
-    """
-
-
 class TemplateSummaryView(TypedDict):
     """
     A template in a list.
@@ -7784,6 +7757,34 @@ class WaitView(TypedDict):
     """
     why: NotRequired[WhyView | None]
     start: NotRequired[StartView | None]
+
+
+class WorkerUsageView(TypedDict):
+    """
+    What a worker used, beside what it may use.
+    """
+
+    worker: str
+    """
+    Its name, `<role>-<index>`.
+    """
+    asked: NotRequired[SizeView | None]
+    limits: list[SizeLimitView]
+    """
+    The most that it got, from each moment on: sizing may give it something else than it asked for, and more while it runs.
+    """
+    cards: bool
+    """
+    Whether it asked for graphics cards.
+    """
+    card_memory: NotRequired[float | None]
+    """
+    The memory of its cards together, in bytes; absent where that is not known.
+    """
+    lines: list[LineView]
+    """
+    What it used; what is not told is absent.
+    """
 
 
 class AddedClusterView(ClusterBody):
@@ -8895,6 +8896,30 @@ class TaskPair(TypedDict):
     arguments: list[ValuePair]
     """
     Arguments that differ, by name; of late ones, their expressions.
+    """
+
+
+class TaskUsageView(TypedDict):
+    """
+    What the workers of an attempt used.
+    """
+
+    attempt: int
+    """
+    The attempt's number; 0 where there was none yet.
+    """
+    live: bool
+    """
+    Whether it goes on.
+    """
+    workers: list[WorkerUsageView]
+    """
+    By worker; empty where nothing is known, or not any more.
+    """
+    missing: list[str]
+    """
+    What the cluster does not tell of its workers: `cpu`, `throttled`, `memory`, `disk`, `network`, `io_wait`,
+    `cards`.
     """
 
 

@@ -7,6 +7,8 @@ pub enum Kind {
     Text,
     /// A whole number.
     Number,
+    /// A number from 0 to 1.
+    Share,
     /// `true` or `false`.
     Flag,
 }
@@ -175,6 +177,55 @@ pub const KEYS: &[Key] = &[
     ),
     key("nodes", "within", Kind::Text, "", "within how long these have come"),
     key("nodes", "offer_after", Kind::Text, "", "after how long it is offered to take a node back"),
+    key("advice", "idle_for", Kind::Text, "", "how long a card must have been idle to be *held and idle*"),
+    key("advice", "idle_below", Kind::Share, "", "the mean use below which a card is idle"),
+    key("advice", "idle_peak", Kind::Share, "", "the use above which a card was not idle, however short"),
+    key("advice", "warm_up", Kind::Text, "", "how long low use means nothing after a task has begun"),
+    key(
+        "advice",
+        "saturated_for",
+        Kind::Text,
+        "",
+        "over how long use is looked at together with cores and storage",
+    ),
+    key("advice", "low_below", Kind::Share, "", "the mean use below which a card may wait for something"),
+    key(
+        "advice",
+        "saturated_above",
+        Kind::Share,
+        "",
+        "the share of its cores from which a task waits for the CPU",
+    ),
+    key("advice", "waiting_above", Kind::Share, "", "the share of time from which a task waits for storage"),
+    key("advice", "dips_for", Kind::Text, "", "over how long dips of use are looked for"),
+    key("advice", "dips_level", Kind::Share, "", "the use between dips from which they matter"),
+    key("advice", "dip_below", Kind::Share, "", "the share of the use between dips below which there is one"),
+    key("advice", "dips_least", Kind::Share, "", "the share of time that dips must take"),
+    key("advice", "dips_most", Kind::Share, "", "the share of time from which dips are bursts of work"),
+    key("advice", "dips_count", Kind::Number, "", "how many dips there must be"),
+    key("advice", "dips_regular", Kind::Share, "", "how far distances between dips may deviate"),
+    key("advice", "empty_for", Kind::Text, "", "over how long memory is looked at"),
+    key("advice", "empty_below", Kind::Share, "", "the share of memory below which a card is nearly empty"),
+    key("advice", "room_below", Kind::Share, "", "the mean use from which a card has no room"),
+    key(
+        "advice",
+        "share_up_to",
+        Kind::Share,
+        "",
+        "how much of a card, its memory and the cores may be given away",
+    ),
+    key("advice", "peers", Kind::Number, "", "how many workers of a role are compared"),
+    key(
+        "advice",
+        "far_use",
+        Kind::Share,
+        "",
+        "how far the use of a worker lies from its peers to be another one",
+    ),
+    key("advice", "alike_use", Kind::Share, "", "how far the use of peers that are alike lies apart"),
+    key("advice", "far_share", Kind::Share, "", "by which share the power or cores of a worker are others"),
+    key("advice", "alike_share", Kind::Share, "", "by which share the power or cores of alike peers differ"),
+    key("advice", "known", Kind::Share, "", "the share of values that must be known"),
 ];
 
 /// Sections whose names are free.

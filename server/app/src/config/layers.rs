@@ -144,6 +144,7 @@ fn typed(kind: Kind, text: &str) -> Option<Value> {
     match kind {
         Kind::Text => Some(text.into()),
         Kind::Number => text.trim().parse::<i64>().ok().map(Value::Integer),
+        Kind::Share => text.trim().parse::<f64>().ok().map(Value::Float),
         Kind::Flag => text.trim().parse::<bool>().ok().map(Value::Boolean),
     }
 }
@@ -152,6 +153,7 @@ fn form(kind: Kind) -> &'static str {
     match kind {
         Kind::Text => "a text",
         Kind::Number => "a whole number",
+        Kind::Share => "a number from 0 to 1",
         Kind::Flag => "true or false",
     }
 }

@@ -9,6 +9,7 @@ use cubeloom_domain::slurm::SlurmCalls;
 use cubeloom_domain::{Bytes, Cpu, Span};
 use cubeloom_engine::Sharing;
 use cubeloom_executor_local::{LocalConfig, SecretSource};
+use cubeloom_monitoring::advice::Thresholds;
 use serde::{Deserialize, Serialize, Serializer};
 
 /// Everything that can be set.
@@ -39,6 +40,8 @@ pub struct Settings {
     pub sharing: SharingSection,
     /// When nodes are set aside.
     pub nodes: NodesSection,
+    /// When advice about cards and tasks is given.
+    pub advice: Thresholds,
     /// Secrets that tasks may name.
     pub secrets: BTreeMap<String, Secret>,
     /// Folders that tasks may name as volumes.

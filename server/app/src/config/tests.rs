@@ -80,6 +80,27 @@ fn a_wrong_value_is_named_with_its_place() {
 }
 
 #[test]
+fn what_advice_goes_by_is_a_share_or_within_the_hour_that_is_known() {
+    let variables = [("CUBELOOM_ADVICE_SATURATED_ABOVE", "0.99"), ("CUBELOOM_ADVICE_IDLE_FOR", "10m")];
+    let advice = load(Some("[advice]\nidle_peak = 1\npeers = 5\n"), &variables).unwrap().settings.advice;
+    assert_eq!((advice.saturated_above, advice.idle_for), (0.99, 600.0));
+    assert_eq!((advice.idle_peak, advice.peers, advice.known), (1.0, 5, 0.8));
+    for (line, why) in [
+        ("known = 1.5", "1.5 is not a number from 0 to 1"),
+        ("idle_below = -0.1", "0 to 1"),
+        ("dips_for = \"61m\"", "no longer than the hour"),
+        ("empty_for = \"0s\"", "longer than nothing"),
+        ("peers = 1", "2 or more"),
+        ("idel_for = \"10m\"", "did you mean `idle_for`?"),
+    ] {
+        let refused = refusal(Some(&format!("[advice]\n{line}\n")), &[]);
+        let key = line.split(' ').next().unwrap();
+        assert!(refused.contains(key) && refused.contains(why), "{refused}");
+    }
+    assert!(refusal(None, &[("CUBELOOM_ADVICE_KNOWN", "most")]).contains("not a number from 0 to 1"));
+}
+
+#[test]
 fn the_data_folder_cannot_be_moved_by_the_file_in_it() {
     assert!(refusal(Some("[server]\ndata = \"/elsewhere\"\n"), &[]).contains("--data"));
 }
@@ -94,8 +115,10 @@ fn every_key_is_one_of_the_settings() {
             ("listen" | "metrics_listen", _) => "127.0.0.1:0".into(),
             ("grace" | "lease" | "period" | "limit" | "idle" | "away", _) => "2s".into(),
             ("aging" | "half_life" | "cool_down" | "within" | "offer_after", _) => "2s".into(),
+            ("idle_for" | "warm_up" | "saturated_for" | "dips_for" | "empty_for", _) => "2s".into(),
             (_, keys::Kind::Text) => "x".into(),
-            (_, keys::Kind::Number) => toml::Value::Integer(1),
+            (_, keys::Kind::Number) => toml::Value::Integer(2),
+            (_, keys::Kind::Share) => toml::Value::Float(0.5),
             (_, keys::Kind::Flag) => toml::Value::Boolean(true),
         };
         let mut layers = layers::Layers::default();

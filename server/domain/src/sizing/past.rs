@@ -49,6 +49,9 @@ pub struct Past {
     /// The most memory, in bytes.
     #[serde(rename = "p")]
     pub peak: u64,
+    /// How that was spread over its time, where it is told: what it did not go beyond in half of its seconds, and in 19 of 20.
+    #[serde(rename = "q", skip_serializing_if = "Option::is_none", default)]
+    pub memory: Option<(u64, u64)>,
     /// The processing power, in thousandths of a core: on average, and in 19 of 20 seconds at the most.
     #[serde(rename = "c")]
     pub cpu: (u64, u64),
@@ -106,6 +109,7 @@ impl Past {
                 asked: (sized.asked.cpu.0, sized.asked.memory.0),
                 had: (sized.gets.cpu.0, sized.gets.memory.0),
                 peak: used.peak_memory.0,
+                memory: used.memory.map(|memory| (memory.middle.0, memory.high.0)),
                 cpu: (used.cpu.0, used.cpu_high.0),
                 throttled: used.throttled,
                 input: attempt.sizing.as_ref()?.input,

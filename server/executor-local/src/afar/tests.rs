@@ -9,6 +9,7 @@ fn record(started: i64, ended: i64, amount: u64) -> ExitRecord {
         cpu_us: amount,
         peak_memory: Bytes(amount),
         kernel_peak_memory: Some(Bytes(amount)),
+        memory: Some(MemorySpread { middle: Bytes(amount), high: Bytes(amount) }),
         cpu_high: Some(Cpu(amount)),
         throttled: Some(u32::MAX),
         card_us: Some(amount),
@@ -27,6 +28,7 @@ fn a_forged_record_is_kept_between_what_can_be() {
         let usage = exit.usage;
         assert!(usage.cpu_us <= 3_000_000 * MOST_CPUS && usage.card_us.unwrap() <= 3_000_000 * MOST_CARDS);
         assert_eq!((usage.peak_memory.0, usage.kernel_peak_memory.unwrap().0), (MOST, MOST));
+        assert_eq!(usage.memory, Some(MemorySpread { middle: Bytes(MOST), high: Bytes(MOST) }));
         assert_eq!((usage.cpu_high, usage.throttled), (Some(Cpu(MOST_CPUS * 1000)), Some(1000)));
     }
     let many = vec![

@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use cubeloom_domain::usage::{CardsSample, UsageSample, UsageSummary};
+use cubeloom_domain::usage::{CardsSample, MemorySpread, UsageSample, UsageSummary};
 use cubeloom_domain::{Bytes, Cpu};
 
 use super::cards::Cards;
@@ -30,6 +30,10 @@ pub(super) struct Sampler<'a> {
     peak: u64,
     series: Vec<UsageSample>,
     rates: Rates,
+    /// The levels of memory, each for as many milliseconds as had passed since the sample before.
+    levels: Counts,
+    /// The worker's age at the last sample.
+    seen: Duration,
     /// A sample goes into the series every this many seconds.
     step: u32,
     ticks: u32,
@@ -50,6 +54,8 @@ impl<'a> Sampler<'a> {
             peak: 0,
             series: Vec::new(),
             rates: Rates::default(),
+            levels: Counts::default(),
+            seen: Duration::ZERO,
             step: 1,
             ticks: 0,
             file: None,
@@ -71,6 +77,8 @@ impl<'a> Sampler<'a> {
         self.next = present + age.clamp(FIRST, PERIOD);
         let memory = self.memory();
         self.peak = self.peak.max(memory);
+        self.levels.add(level(memory), millis(age.saturating_sub(self.seen)));
+        self.seen = age;
         if age >= PERIOD {
             let sample = self.now(Bytes(memory));
             self.rates.add(age, sample.cpu_us);
@@ -164,6 +172,12 @@ impl<'a> Sampler<'a> {
         }
     }
 
+    /// How its memory was spread over the seconds, none of which was beyond its peak.
+    fn memory_spread(&self, peak: u64) -> Option<MemorySpread> {
+        let not_beyond = |part| self.levels.not_beyond(part).map(|level| Bytes(level.min(peak)));
+        Some(MemorySpread { middle: not_beyond(2)?, high: not_beyond(20)? })
+    }
+
     /// What it used, once nothing of it runs any more.
     pub(super) fn summary(&self) -> UsageSummary {
         let group = self.order.cgroup.as_ref();
@@ -176,11 +190,18 @@ impl<'a> Sampler<'a> {
             cpu_us: group.and_then(|group| group.cpu_us()).unwrap_or(reaped_cpu),
             peak_memory: Bytes(peak),
             kernel_peak_memory: kernel_peak.map(Bytes),
+            memory: self.memory_spread(peak),
             cpu_high: self.rates.high(),
             card_us: self.worked.at(self.began.elapsed()),
             throttled: group.and_then(|group| group.periods()).filter(|(all, _)| *all > 0).map(thousandths),
         }
     }
+}
+
+/// An amount of memory as it is counted: at most a thirty-second more.
+fn level(bytes: u64) -> u64 {
+    let step = (bytes.checked_ilog2().unwrap_or(0)).saturating_sub(5);
+    bytes.div_ceil(1 << step) << step
 }
 
 /// For how long the cards of a worker worked: what each sample tells holds until the next one, and the first since it began.
@@ -217,12 +238,38 @@ fn thousandths((all, held_back): (u64, u64)) -> u32 {
     u32::try_from(held_back.saturating_mul(1000) / all).unwrap_or(1000).min(1000)
 }
 
-/// How much processing power was used from sample to sample: how many of these were at most so many eighths of a core. It
-/// stays as small however long a worker runs.
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// How many samples, or how much time, were of each of a few amounts. It stays as small however long a worker runs.
+#[derive(Default)]
+struct Counts(BTreeMap<u64, u64>);
+
+impl Counts {
+    fn add(&mut self, amount: u64, much: u64) {
+        *self.0.entry(amount).or_default() += much;
+    }
+
+    /// What all but one part of so many were not beyond.
+    fn not_beyond(&self, part: u64) -> Option<u64> {
+        let all: u64 = self.0.values().sum();
+        let mut beyond = all / part;
+        for (amount, count) in self.0.iter().rev() {
+            match beyond.checked_sub(*count) {
+                Some(rest) => beyond = rest,
+                None => return Some(*amount),
+            }
+        }
+        None
+    }
+}
+
+/// How much processing power was used from sample to sample: how many of these were at most so many eighths of a core.
 #[derive(Default)]
 struct Rates {
     last: Option<(Duration, u64)>,
-    counts: BTreeMap<u64, u64>,
+    counts: Counts,
 }
 
 /// The step of rates, in thousandths of a core.
@@ -234,21 +281,13 @@ impl Rates {
         if let Some((before, used)) = self.last.replace((age, cpu_us)) {
             let micros = u64::try_from(age.saturating_sub(before).as_micros()).unwrap_or(u64::MAX).max(1);
             let millis = cpu_us.saturating_sub(used).saturating_mul(1000) / micros;
-            *self.counts.entry(millis.div_ceil(STEP) * STEP).or_default() += 1;
+            self.counts.add(millis.div_ceil(STEP) * STEP, 1);
         }
     }
 
     /// What 19 of 20 were not beyond.
     fn high(&self) -> Option<Cpu> {
-        let all: u64 = self.counts.values().sum();
-        let mut beyond = all / 20;
-        for (millis, count) in self.counts.iter().rev() {
-            match beyond.checked_sub(*count) {
-                Some(rest) => beyond = rest,
-                None => return Some(Cpu(*millis)),
-            }
-        }
-        None
+        self.counts.not_beyond(20).map(Cpu)
     }
 }
 
@@ -289,6 +328,29 @@ mod tests {
         let mut idle = Worked::default();
         idle.add(at(1), cards(1, 0));
         assert_eq!(idle.at(at(7)), Some(0), "idle is measured");
+    }
+
+    #[test]
+    fn a_spike_of_memory_is_told_from_what_is_held_all_along() {
+        const MIB: u64 = 1 << 20;
+        let mut levels = Counts::default();
+        assert_eq!(levels.not_beyond(2), None, "nobody has looked yet");
+        for second in 0..100 {
+            let held = match second {
+                50..54 => 900,
+                20.. => 300,
+                _ => 100,
+            };
+            levels.add(level(held * MIB), 1000);
+        }
+        let near = |part, mib: u64| {
+            let found = levels.not_beyond(part).unwrap();
+            assert!((mib * MIB..=mib * MIB * 33 / 32).contains(&found), "{found} is not {mib} MiB");
+        };
+        near(2, 300);
+        near(20, 300);
+        near(50, 900);
+        assert_eq!([0, 1, 31, 64, 65].map(level), [0, 1, 31, 64, 66]);
     }
 
     #[test]

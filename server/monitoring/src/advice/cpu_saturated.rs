@@ -4,6 +4,14 @@ use cubeloom_domain::monitoring::CardMeasure;
 
 use super::{Advice, Held, Remedy, Thresholds, mean, percent};
 
+/// What gives the card's own worker, or the one that all wait for, more cores.
+pub(super) const LOAD: Remedy = Remedy {
+    what: "Load with more workers, and ask for as many cores in `resources`",
+    pytorch: Some("DataLoader(num_workers=…)"),
+    tensorflow: Some("dataset.map(…, num_parallel_calls=tf.data.AUTOTUNE)"),
+    setting: Some("resources.cpu"),
+};
+
 /// What can be done, in the order in which it is worth trying.
 const REMEDIES: &[Remedy] = &[
     Remedy {
@@ -12,12 +20,7 @@ const REMEDIES: &[Remedy] = &[
         tensorflow: Some("dataset.batch(…)"),
         setting: None,
     },
-    Remedy {
-        what: "Load with more workers, and ask for as many cores in `resources`",
-        pytorch: Some("DataLoader(num_workers=…)"),
-        tensorflow: Some("dataset.map(…, num_parallel_calls=tf.data.AUTOTUNE)"),
-        setting: Some("resources.cpu"),
-    },
+    LOAD,
     Remedy {
         what: "Load ahead of the step that computes",
         pytorch: Some("DataLoader(prefetch_factor=4, persistent_workers=True)"),

@@ -2,7 +2,7 @@
 
 use cubeloom_domain::monitoring::CardMeasure;
 
-use super::gang::{Beside, beside, measured};
+use super::gang::{Beside, NODE, beside, measured};
 use super::{Advice, Peer, Remedy, Thresholds, percent, straggler};
 
 const REMEDIES: &[Remedy] = &[
@@ -18,12 +18,7 @@ const REMEDIES: &[Remedy] = &[
         tensorflow: None,
         setting: None,
     },
-    Remedy {
-        what: "If it is the same node again and again, set the node aside: its card may be hot, or its network slow",
-        pytorch: None,
-        tensorflow: None,
-        setting: None,
-    },
+    NODE,
 ];
 
 /// A measure that workers are compared by.

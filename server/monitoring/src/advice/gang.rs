@@ -2,7 +2,15 @@
 
 use cubeloom_domain::monitoring::CardMeasure;
 
-use super::{Held, Peer, Thresholds, mean};
+use super::{Held, Peer, Remedy, Thresholds, mean};
+
+/// Where it may be the node of one worker, and not the program.
+pub(super) const NODE: Remedy = Remedy {
+    what: "If it is the same node again and again, set the node aside, or let jobs test their nodes before they begin: its card may be hot, or its network slow",
+    pytorch: None,
+    tensorflow: None,
+    setting: Some("preflight"),
+};
 
 /// One worker and the others of its role, by what they did on average.
 #[derive(Clone, Debug)]

@@ -19,10 +19,10 @@ const REMEDIES: &[Remedy] = &[
         setting: None,
     },
     Remedy {
-        what: "Write to a disk of the node first, and copy from there",
+        what: "Write to a disk of the node or to shared memory (/dev/shm) first, and copy from there",
         pytorch: None,
         tensorflow: None,
-        setting: None,
+        setting: Some("resources.shm"),
     },
     Remedy {
         what: "If the model is evaluated then, evaluate it less often, or in a task of its own",

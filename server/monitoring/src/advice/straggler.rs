@@ -2,29 +2,24 @@
 
 use cubeloom_domain::monitoring::CardMeasure;
 
-use super::gang::{Beside, beside, measured};
-use super::{Advice, Held, Peer, Remedy, Thresholds, percent};
+use super::gang::{Beside, NODE, beside, measured};
+use super::{Advice, Held, Peer, Remedy, Thresholds, cpu_saturated, percent};
 
-const REMEDIES: &[Remedy] = &[
-    Remedy {
-        what: "Give all workers the same share of the data, also of long examples",
-        pytorch: Some("DistributedSampler(dataset, shuffle=True, drop_last=True)"),
-        tensorflow: Some("dataset.shard(num_shards, index)"),
-        setting: None,
-    },
-    Remedy {
-        what: "Let the first worker do less beside the training: write checkpoints and logs at the end of a step, or elsewhere",
-        pytorch: Some("torch.distributed.checkpoint.async_save(…)"),
-        tensorflow: None,
-        setting: None,
-    },
-    Remedy {
-        what: "If it is the same node again and again, set the node aside: its card may be hot, or its network slow",
-        pytorch: None,
-        tensorflow: None,
-        setting: None,
-    },
-];
+const ALIKE: Remedy = Remedy {
+    what: "Give all workers the same share of the data, also of long examples",
+    pytorch: Some("DistributedSampler(dataset, shuffle=True, drop_last=True)"),
+    tensorflow: Some("dataset.shard(num_shards, index)"),
+    setting: None,
+};
+const FIRST: Remedy = Remedy {
+    what: "Let the first worker do less beside the training: write checkpoints and logs at the end of a step, or elsewhere",
+    pytorch: Some("torch.distributed.checkpoint.async_save(…)"),
+    tensorflow: None,
+    setting: None,
+};
+const REMEDIES: &[Remedy] = &[ALIKE, FIRST, NODE];
+/// Where it is its cores that the others wait for.
+const REMEDIES_CORES: &[Remedy] = &[ALIKE, FIRST, cpu_saturated::LOAD, NODE];
 
 /// The worker that the others wait for, and what tells so.
 #[derive(Clone, Debug)]
@@ -63,9 +58,10 @@ pub(super) fn find<'a>(peers: &[Peer<'a>], thresholds: &Thresholds) -> Option<La
 
 pub(super) fn look(peers: &[Peer<'_>], thresholds: &Thresholds) -> Option<(Advice, String)> {
     let minutes = thresholds.saturated_for / 60.0;
-    let (worker, evidence) = match find(peers, thresholds)? {
+    let (worker, remedies, evidence) = match find(peers, thresholds)? {
         Late::ByUse(one) => (
             one.worker,
+            REMEDIES,
             format!(
                 "in the last {minutes:.0} minutes the card of `{}` was used {}, those of its peers {}: they wait for it",
                 one.worker,
@@ -75,6 +71,7 @@ pub(super) fn look(peers: &[Peer<'_>], thresholds: &Thresholds) -> Option<(Advic
         ),
         Late::ByCores(one) => (
             one.worker,
+            REMEDIES_CORES,
             format!(
                 "in the last {minutes:.0} minutes `{}` had {} of its cores at work, its peers {}, and none used its card \
                  much: they wait for it",
@@ -84,5 +81,5 @@ pub(super) fn look(peers: &[Peer<'_>], thresholds: &Thresholds) -> Option<(Advic
             ),
         ),
     };
-    Some((Advice { rule: "straggler", evidence, remedies: REMEDIES }, worker.to_owned()))
+    Some((Advice { rule: "straggler", evidence, remedies }, worker.to_owned()))
 }

@@ -25,7 +25,7 @@ use cubeloom_domain::outcome::WorkerName;
 use cubeloom_domain::pace::{Gait, Pace};
 use cubeloom_domain::usage::{CardsSample, UsageSample, WorkerUsage};
 use cubeloom_domain::{Bytes, Timestamp, hang, idle};
-use cubeloom_monitoring::advice::{Held, Peer, Thresholds, of_task};
+use cubeloom_monitoring::advice::{Advice, Held, Peer, Remedy, Thresholds, of_task};
 
 /// Seconds between two values, as Prometheus is asked for them.
 const STEP: usize = 30;
@@ -162,6 +162,7 @@ impl Scenario {
                 })
                 .collect();
             for (advice, workers) in of_task(&peers, &Thresholds::default()) {
+                is_named(&advice);
                 found.entry(advice.rule.to_owned()).or_default().extend(workers);
             }
             if self.hangs_by_cards(&all, now) {
@@ -340,4 +341,14 @@ fn course(text: &str) -> Option<Course> {
 
 fn number(text: &str) -> f64 {
     text.parse().unwrap_or_else(|_| panic!("{text} is no number"))
+}
+
+/// Advice says what to change in PyTorch, in TensorFlow and in the pipeline; but that a card has room, and for no second
+/// process, is no matter of the pipeline's.
+fn is_named(advice: &Advice) {
+    let any =
+        |name: fn(&Remedy) -> Option<&'static str>| advice.remedies.iter().any(|one| name(one).is_some());
+    assert!(any(|one| one.pytorch) && any(|one| one.tensorflow), "{advice:#?}");
+    let is_bigger_batch = advice.rule == "memory_empty" && !advice.evidence.contains("fit on it");
+    assert!(any(|one| one.setting) || is_bigger_batch, "{advice:#?}");
 }

@@ -63,7 +63,11 @@ impl Store {
 }
 
 fn read(row: &AnyRow) -> Result<SizeChange, StoreError> {
-    let mut columns = Columns::of("change of a size", row);
+    change_from(&mut Columns::of("change of a size", row))
+}
+
+/// Of its attempt, its moment and what it is, in this order.
+pub(crate) fn change_from(columns: &mut Columns<'_>) -> Result<SizeChange, StoreError> {
     Ok(SizeChange { attempt: columns.parsed()?, at: columns.time()?, sized: columns.json()? })
 }
 

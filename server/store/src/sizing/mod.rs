@@ -5,5 +5,5 @@ mod changes;
 mod past;
 mod reverts;
 
-pub(crate) use changes::{is_new, note};
+pub(crate) use changes::{change_from, is_new, note};
 pub(crate) use past::add;

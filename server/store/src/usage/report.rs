@@ -123,9 +123,7 @@ fn grouping(by: &[By]) -> (String, Vec<&'static str>) {
 }
 
 fn of_projects(wanted: &mut Conditions, column: &str, filter: &UsageFilter) -> Result<(), StoreError> {
-    let Some(projects) = &filter.projects else { return Ok(()) };
-    let projects: Vec<&str> = projects.iter().map(String::as_str).collect();
-    wanted.any_of(column, &projects)
+    wanted.one_of(column, filter.projects.as_deref())
 }
 
 /// What runs, up to now.

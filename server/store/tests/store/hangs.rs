@@ -14,6 +14,7 @@ use crate::support::{Fixture, lease, leased_run, on_both};
 on_both!(
     what_workers_were_at_is_read_only_where_it_is_shown,
     hangs_of_what_runs_are_found_without_the_others,
+    what_hangs_now_is_found_for_whom_its_run_acts,
     time_is_told_from_a_few_columns_and_so_many_attempts,
     a_hang_is_told_when_it_is_marked_and_not_when_it_is_written_again
 );
@@ -75,6 +76,27 @@ async fn hangs_of_what_runs_are_found_without_the_others(Fixture { store, .. }: 
     let both = [("task-1".to_owned(), present), ("task-2".to_owned(), hang())];
     assert_eq!(store.hangs(&id, 9).await.unwrap(), both);
     assert_eq!(store.hangs(&id, 1).await.unwrap(), both[..1]);
+}
+
+async fn what_hangs_now_is_found_for_whom_its_run_acts(Fixture { store, .. }: Fixture) {
+    leased_run(&store, 1, 3, "a").await;
+    let id = run_id(1);
+    let present = Hang { over: None, ..hang() };
+    let attempts = vec![
+        attempt(&id, 0, 0, 1),
+        hangs(attempt(&id, 1, 0, 1), present.clone()),
+        hangs(attempt(&id, 2, 0, 1), Hang { over: Some(Timestamp(9)), ..hang() }),
+    ];
+    store.commit(&lease("a"), &changes(attempts.clone())).await.unwrap();
+    let [found] = <[_; 1]>::try_from(store.hanging("ada", None, 9).await.unwrap()).unwrap();
+    assert_eq!((found.run, found.task.as_str(), found.what), (id.clone(), "task-1", present));
+    assert_eq!((found.project.as_str(), found.pipeline.as_str()), ("shop", "ctr"));
+    let shop = ["shop".to_owned()];
+    assert_eq!(store.hanging("ada", Some(&shop), 9).await.unwrap().len(), 1);
+    assert!(store.hanging("ada", Some(&[]), 9).await.unwrap().is_empty(), "of projects that ada has left");
+    assert!(store.hanging("emil", None, 9).await.unwrap().is_empty(), "it is ada's");
+    store.commit(&lease("a"), &changes(vec![ended(&attempts[1])])).await.unwrap();
+    assert!(store.hanging("ada", None, 9).await.unwrap().is_empty(), "it has ended");
 }
 
 async fn time_is_told_from_a_few_columns_and_so_many_attempts(Fixture { store, .. }: Fixture) {

@@ -7,7 +7,7 @@ use cubeloom_domain::pipeline::SizingMode;
 use cubeloom_domain::record::{AttemptRecord, Changes};
 use cubeloom_domain::sizing::{AttemptSizing, KEPT, PastEnd, Reason, Reverted, Size, SizedRole};
 use cubeloom_domain::state::AttemptState;
-use cubeloom_domain::usage::RoleUsage;
+use cubeloom_domain::usage::{MemorySpread, RoleUsage};
 use cubeloom_domain::{Bytes, Cpu, Timestamp};
 use cubeloom_store::Store;
 
@@ -38,6 +38,7 @@ fn role(name: &str, peak: u64) -> SizedRole {
     let used = RoleUsage {
         role: name.into(),
         peak_memory: Bytes(peak * MIB),
+        memory: Some(MemorySpread { middle: Bytes(peak * MIB / 2), high: Bytes(peak * MIB) }),
         cpu: Cpu(200),
         cpu_high: Cpu(300),
         throttled: 10,
@@ -77,6 +78,9 @@ async fn what_attempts_used_is_kept_by_role_and_once(fixture: Fixture) {
     }
     commit(store, vec![ran(1, 5, Outcome::Succeeded)]).await;
     assert_eq!((peaks(store, "worker").await, peaks(store, "master").await), (vec![100, 101], vec![40, 40]));
+    let history = store.sizing("shop", "ctr", None).await.unwrap();
+    let spread = history.of_task("task-0", "command", "worker")[0].memory;
+    assert_eq!(spread, Some((50 * MIB, 100 * MIB)));
     let history = store.sizing("shop", "other", Some("task-7")).await.unwrap();
     assert_eq!(history.of_task("task-0", "command", "worker"), [], "of another pipeline");
     let past = &history.of_template("command", "worker")[0];
@@ -223,6 +227,15 @@ async fn what_grows_while_it_runs_is_noted_and_told_each_time(fixture: Fixture) 
         }
     }
     assert_eq!(noted(store).await, [1152, 768]);
+    // The person for whom the run acts finds it, for as long as it is new.
+    let anew = async |user: &str, since: i64| {
+        let found = store.sized_anew(user, None, Timestamp(since * SECOND), 10).await.unwrap();
+        found.iter().map(|one| (one.task.clone(), one.what.sized.gets.memory.0 / MIB)).collect::<Vec<_>>()
+    };
+    let [large, small] = [1152, 768].map(|mib| ("task-0".to_owned(), mib));
+    assert_eq!(anew("ada", 5).await, [large.clone(), small]);
+    assert_eq!((anew("ada", 6).await, anew("emil", 5).await), (vec![large], Vec::new()));
+    assert!(store.sized_anew("ada", Some(&[]), Timestamp(0), 10).await.unwrap().is_empty());
     let messages = store.alert_deliveries("shop", Some(&told.id), None, 10).await.unwrap();
     let said: Vec<_> = messages.iter().filter_map(|message| message.alert.sentence.clone()).collect();
     assert_eq!(said.len(), 2, "{said:?}");

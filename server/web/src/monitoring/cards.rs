@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use cubeloom_domain::executor::NodeFacts;
 use cubeloom_domain::monitoring::{CardHistory, CardReading, NodeReading};
 use cubeloom_monitoring::CardState;
-use cubeloom_monitoring::advice::{Held, Thresholds, advice};
+use cubeloom_monitoring::advice::{Held, advice};
 use cubeloom_store::Holding;
 
 use super::holders::Holders;
@@ -19,6 +19,9 @@ use crate::error::{ApiError, ApiResult};
 use crate::page::{Page, PageQuery};
 use crate::state::Web;
 use crate::time::Time;
+
+/// Nodes of a page, at most: all of a large cluster, of which a picture is drawn, are read at once.
+const NODES: usize = 1_000;
 
 /// A page of the nodes, by name, as far as `caller` may see: names of tasks of other projects are not told.
 ///
@@ -36,7 +39,7 @@ pub(crate) async fn nodes(
     let groups: BTreeMap<&str, &NodeFacts> =
         look.facts.nodes.iter().map(|node| (node.name.as_str(), node)).collect();
     let found: Vec<_> = look.reading.nodes.iter().collect();
-    let page = Page::cut(found, query, |(name, _)| (*name).clone())?;
+    let page = Page::cut_to(NODES, found, query, |(name, _)| (*name).clone())?;
     Ok(page.map(|(name, node)| {
         let groups = groups.get(name.as_str()).map(|node| node.groups.clone()).unwrap_or_default();
         node_view(name, node, groups, &holders)
@@ -108,7 +111,7 @@ pub(crate) async fn card(web: &Web, caller: &Caller, cluster: &str, uuid: &str) 
         Some((name, holders.states(node)[at], node.cards.get(uuid)?))
     });
     let (node, state, reading) = place.ok_or_else(|| ApiError::not_found("card", uuid))?;
-    let mut problems = look.reading.problems.clone();
+    let mut problems = look.problems();
     let found = history(web, &look, uuid, node, &reading.pods, &mut problems).await;
     let (holding, _) = holders.of_card(uuid, reading);
     let seen = holding.iter().filter(|held| holders.sees(&held.project));
@@ -117,7 +120,7 @@ pub(crate) async fn card(web: &Web, caller: &Caller, cluster: &str, uuid: &str) 
             held.attempt.state.started_at().map_or(0.0, |since| web.now().since(since).as_secs_f64());
         let cores = cores(held, reading, &holders);
         let asked = Held { history: &found, seconds, cores, card_memory: reading.memory_total };
-        advice(asked, &Thresholds::default())
+        advice(asked, &web.settings().advice)
             .into_iter()
             .map(|found| AdviceView::of_card(found, &held.attempt.key))
     });

@@ -43,7 +43,7 @@ struct Seen {
 
 async fn of_cluster(web: &Web, name: &str) -> ApiResult<Vec<IdleCards>> {
     let executor = web.clusters().get(name).ok_or_else(|| ApiError::not_found("cluster", name))?;
-    let (now, thresholds) = (web.now(), Thresholds::default());
+    let (now, thresholds) = (web.now(), web.settings().advice);
     let mut holding = clusters::holding(web, &clusters::facts(&executor).await?).await?;
     // Most have nothing to be looked at: then nobody is asked.
     holding.retain(|held| held.attempt.amount.gpus > 0 && seconds(held, now) >= thresholds.idle_for);

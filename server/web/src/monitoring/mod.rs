@@ -1,10 +1,11 @@
-//! What the nodes and cards of clusters do, and who holds them. It is looked at when somebody asks, once for all who ask within some seconds; of
-//! this machine's cards, which nobody else keeps, the last hour is kept here.
+//! What the nodes and cards of clusters do, and who holds them. It is looked at when somebody asks, once for all who ask within some seconds
+//! (`seen`); of this machine's cards, which nobody else keeps, the last hour is kept here.
 
 mod cards;
 mod holders;
 mod idle;
 mod people;
+mod seen;
 mod sum;
 
 pub(crate) use cards::{card, may_have, nodes};
@@ -12,31 +13,31 @@ pub(crate) use idle::idle;
 pub(crate) use people::holders;
 pub(crate) use sum::overview;
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use cubeloom_domain::Timestamp;
-use cubeloom_domain::clusters::LOCAL;
+use cubeloom_domain::clusters::{ClusterRecord, LOCAL};
 use cubeloom_domain::executor::{Executor, Facts};
 use cubeloom_domain::monitoring::{CardHistory, Reading};
 use cubeloom_domain::usage::WorkerLines;
-use cubeloom_monitoring::{GOOD_FOR, PATIENCE, Prometheus, Recent};
+use cubeloom_monitoring::{PATIENCE, Prometheus, Recent};
 
+use self::seen::{Seen, look};
 use crate::clusters::{self, prometheus_of};
 use crate::error::{ApiError, ApiResult};
 use crate::state::Web;
 
+/// What is older than this says so.
+const OLD: Duration = Duration::from_secs(30);
+
 /// What was seen of clusters.
 #[derive(Default)]
 pub(crate) struct Monitor {
-    seen: Mutex<HashMap<String, Slot>>,
+    seen: Seen,
     /// The last hour of this machine.
     recent: Arc<Mutex<Recent>>,
 }
-
-/// Who looks at a cluster holds this; the others wait for what is found.
-type Slot = Arc<tokio::sync::Mutex<Option<Arc<Look>>>>;
 
 /// A look at a cluster.
 pub(crate) struct Look {
@@ -50,6 +51,20 @@ pub(crate) struct Look {
     revision: u64,
     /// When it ended: it may have taken longer than a reading is good for, and those who waited share it all the same.
     ended: Instant,
+}
+
+impl Look {
+    /// What is missing, and that it is from a while ago.
+    fn problems(&self) -> Vec<String> {
+        let age = self.ended.elapsed();
+        let old = format!("this was found {} s ago: Prometheus takes long to answer anew", age.as_secs());
+        self.reading.problems.iter().cloned().chain((age > OLD).then_some(old)).collect()
+    }
+
+    /// Whether it takes long to look: whoever measures itself answers at once.
+    fn is_slow(&self) -> bool {
+        matches!(self.source, Source::Prometheus(_))
+    }
 }
 
 /// Where a reading is from.
@@ -75,8 +90,9 @@ impl Source {
     }
 }
 
-/// Begins to keep the last hour of this machine's cards, where it has some.
+/// Begins to look anew at clusters that somebody looks at, and to keep the last hour of this machine's cards, where it has some.
 pub(crate) fn start(web: &Web) {
+    seen::keep_warm(web);
     let has_cards =
         |executor: Arc<dyn Executor>| executor.facts().nodes.iter().any(|node| !node.gpus.is_empty());
     if !web.clusters().get(LOCAL).is_some_and(has_cards) {
@@ -95,24 +111,12 @@ pub(crate) fn start(web: &Web) {
     });
 }
 
-/// Looks at a cluster.
+/// Looks at a cluster now.
 ///
 /// # Errors
-/// There is none of this name, or the database does not answer. That nobody measures it is told in the reading.
-async fn look(web: &Web, name: &str) -> ApiResult<Arc<Look>> {
-    let executor = web.clusters().get(name).ok_or_else(|| ApiError::not_found("cluster", name))?;
-    let record = if name == LOCAL { None } else { web.store().cluster(name).await? };
-    let revision = record.as_ref().map_or(0, |record| record.revision);
-    let slot = {
-        let mut seen = web.monitor().seen.lock().unwrap_or_else(PoisonError::into_inner);
-        seen.retain(|name, _| web.clusters().get(name).is_some());
-        Slot::clone(seen.entry(name.to_owned()).or_default())
-    };
-    let mut place = slot.lock().await;
-    let good = |look: &&Arc<Look>| look.revision == revision && look.ended.elapsed() < GOOD_FOR;
-    if let Some(look) = place.as_ref().filter(good) {
-        return Ok(Arc::clone(look));
-    }
+/// The cluster's own facts cannot be had. That nobody measures it is told in the reading.
+async fn found(web: &Web, executor: Arc<dyn Executor>, record: Option<ClusterRecord>) -> ApiResult<Look> {
+    let revision = revision_of(record.as_ref());
     let facts = clusters::facts(&executor).await?;
     let grafana = record.as_ref().and_then(|record| record.settings.monitoring.grafana.clone());
     let unmeasured = |problems| match executor.told_use() {
@@ -131,9 +135,12 @@ async fn look(web: &Web, name: &str) -> ApiResult<Arc<Look>> {
         },
     };
     complete(&mut reading, &facts);
-    let look = Arc::new(Look { facts, reading, source, grafana, revision, ended: Instant::now() });
-    *place = Some(Arc::clone(&look));
-    Ok(look)
+    Ok(Look { facts, reading, source, grafana, revision, ended: Instant::now() })
+}
+
+/// The revision of a cluster's settings; 0 for this machine, which has none.
+fn revision_of(record: Option<&ClusterRecord>) -> u64 {
+    record.map_or(0, |record| record.revision)
 }
 
 /// What the pods of an object did between two moments, as the cluster's Prometheus tells; `None` where it has none.

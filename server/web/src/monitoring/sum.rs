@@ -48,7 +48,7 @@ pub(crate) async fn overview(web: &Web, caller: &Caller, name: &str) -> ApiResul
         cards,
         projects,
         others,
-        problems: look.reading.problems.clone(),
+        problems: look.problems(),
     })
 }
 

@@ -3,10 +3,12 @@
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
+use cubeloom_domain::sizing::SizeChange;
 use cubeloom_domain::state::InstanceState;
 use cubeloom_domain::{RunId, Timestamp};
-use cubeloom_store::Waiting;
+use cubeloom_store::{Noticed, Waiting};
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 use super::{Frame, html};
 use crate::api::runs::list::{self, RunsQuery};
@@ -24,17 +26,36 @@ const ROWS: usize = 20;
 /// Rows of what has ended.
 const ENDED: usize = 8;
 
-/// Failures are shown for a week, in microseconds.
+/// Rows of what hangs and of what was sized anew, and of how many changes these are chosen: a task may change often.
+const NOTICED: usize = 8;
+const CHANGES: usize = 100;
+
+/// Failures, and changes of sizes, are shown for a week, in microseconds.
 const LATELY: i64 = 7 * 24 * 3_600_000_000;
 
 #[derive(Template)]
 #[template(path = "home.html")]
 struct HomePage {
     frame: Frame,
+    notices: Vec<Notice>,
     running: Vec<Listed>,
     waits: Vec<Wait>,
     failed: Vec<Failed>,
     ended: Vec<Listed>,
+}
+
+/// Something of the reader's own that they should look at.
+struct Notice {
+    project: String,
+    pipeline: String,
+    task: String,
+    /// Where it is shown.
+    href: String,
+    /// Whether it hangs; else its size was changed.
+    hangs: bool,
+    /// What is said of it.
+    sentence: String,
+    at: Time,
 }
 
 /// A run that failed, with the first of its tasks that did.
@@ -76,11 +97,12 @@ pub(super) async fn show(State(web): State<Web>, caller: Caller, frame: Frame) -
     for run in by_end(of_state("failed", Some(lately), ENDED).await?) {
         failed.push(with_cause(&web, run).await?);
     }
+    let notices = notices(&web, &caller.user.name, projects.as_deref(), lately).await?;
     let ended = by_end(of_state("succeeded,cancelled", None, ENDED).await?);
     let (queued, running): (Vec<_>, Vec<_>) = live.into_iter().partition(|run| run.state == "queued");
     let mut waits: Vec<Wait> = queued.into_iter().map(of_run).collect();
     waits.extend(web.store().waiting(projects.as_deref(), ROWS).await?.into_iter().map(of_instance));
-    html(&HomePage { frame, running, waits, failed, ended })
+    html(&HomePage { frame, notices, running, waits, failed, ended })
 }
 
 impl HomePage {
@@ -96,6 +118,41 @@ impl RunView {
         const ENDED: [&str; 7] =
             ["succeeded", "reused", "stopped_early", "failed", "upstream_failed", "skipped", "cancelled"];
         ENDED.iter().filter_map(|state| self.tasks.states.get(*state)).sum()
+    }
+}
+
+/// What hangs of a person's own, and of each of their tasks whose size was changed the last change.
+async fn notices(web: &Web, user: &str, projects: Option<&[String]>, lately: Time) -> ApiResult<Vec<Notice>> {
+    let hanging = web.store().hanging(user, projects, NOTICED).await?;
+    let mut notices: Vec<Notice> = hanging
+        .into_iter()
+        .map(|one| Notice {
+            href: format!("/runs/{}/tasks/{}", one.run, one.task),
+            hangs: true,
+            sentence: one.what.sentence(),
+            at: Time(one.what.since),
+            project: one.project,
+            pipeline: one.pipeline,
+            task: one.task,
+        })
+        .collect();
+    let mut told = BTreeSet::new();
+    let changes = web.store().sized_anew(user, projects, lately.0, CHANGES).await?.into_iter();
+    let last =
+        changes.filter(|one| told.insert((one.project.clone(), one.pipeline.clone(), one.task.clone())));
+    notices.extend(last.take(NOTICED).map(of_change));
+    Ok(notices)
+}
+
+fn of_change(one: Noticed<SizeChange>) -> Notice {
+    Notice {
+        href: format!("/projects/{}/pipelines/{}/tasks/{}/sizing", one.project, one.pipeline, one.task),
+        hangs: false,
+        sentence: one.what.sized.change().unwrap_or_default(),
+        at: Time(one.what.at),
+        project: one.project,
+        pipeline: one.pipeline,
+        task: one.task,
     }
 }
 

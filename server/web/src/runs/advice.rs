@@ -4,7 +4,7 @@ use cubeloom_domain::TaskIx;
 use cubeloom_domain::monitoring::CardHistory;
 use cubeloom_domain::plan::PlannedRole;
 use cubeloom_domain::usage::WorkerLines;
-use cubeloom_monitoring::advice::{Held, Peer, Thresholds, of_task};
+use cubeloom_monitoring::advice::{Held, Peer, of_task};
 use cubeloom_monitoring::hour_of;
 
 use super::Reader;
@@ -50,7 +50,7 @@ pub(crate) async fn advice(
         .iter()
         .map(|worker| Peer { worker: &worker.name, role: &worker.role.name, held: held(worker, seconds) })
         .collect();
-    let found = of_task(&peers, &Thresholds::default());
+    let found = of_task(&peers, &web.settings().advice);
     let advice = found.into_iter().map(|one| AdviceView::of_workers(one, &record.key)).collect();
     Ok(TaskAdviceView { attempt: record.key.n, live: record.state.is_live(), advice })
 }

@@ -1,19 +1,27 @@
 //! What the workers of an attempt use over time, as lines that a chart can show.
 
-use cubeloom_domain::TaskIx;
+use std::iter;
+
 use cubeloom_domain::plan::PlannedTask;
 use cubeloom_domain::record::AttemptRecord;
+use cubeloom_domain::sizing::{Size, SizeChange};
 use cubeloom_domain::usage::{Measure, Quantity, WorkerLines};
+use cubeloom_domain::{TaskIx, Timestamp};
 
+use super::Reader;
+use super::describe::cores;
 use super::lines::{ALL, Told, read, role_of};
 use super::series::thin;
-use super::{Reader, describe};
-use crate::api::tasks::usage::{LineView, TaskUsageView, WorkerUsageView};
+use crate::api::tasks::usage::{LineView, SizeLimitView, TaskUsageView, WorkerUsageView};
 use crate::error::{ApiError, ApiResult};
 use crate::state::Web;
+use crate::time::Time;
 
 /// Points of a line.
 const POINTS: usize = 1_000;
+
+/// Changes of a task's size among which those of the attempt are: as many as are kept.
+const CHANGES: u32 = 200;
 
 /// The usage of an attempt at an instance: the last one, unless one is named.
 pub(crate) async fn usage(
@@ -27,7 +35,9 @@ pub(crate) async fn usage(
         return Ok(TaskUsageView { attempt: 0, live: false, workers: Vec::new(), missing: Vec::new() });
     };
     let Told { workers: told, never } = read(web, reader, &record, &planned).await?;
-    let workers: Vec<WorkerUsageView> = told.iter().map(|one| worker(one, &planned)).collect();
+    let had =
+        Had { asked: reader.plan.task(task), changes: changes(reader, web, &record).await?, record: &record };
+    let workers: Vec<WorkerUsageView> = told.iter().map(|one| had.worker(one)).collect();
     let is_missing = |quantity: &Quantity| {
         let tells = |worker: &WorkerLines| worker.lines.keys().any(|measure| measure.quantity() == *quantity);
         let held = *quantity != Quantity::Cards || workers.iter().any(|worker| worker.cards);
@@ -66,16 +76,61 @@ pub(super) async fn attempt_of(
     }))
 }
 
-fn worker(told: &WorkerLines, planned: &PlannedTask) -> WorkerUsageView {
-    let role = role_of(&told.worker, &planned.roles).map(describe::role);
-    WorkerUsageView {
-        worker: told.worker.clone(),
-        cpu: role.as_ref().map(|role| role.cpu).filter(|cpu| *cpu > 0.0),
-        memory: role.as_ref().map(|role| role.memory).filter(|memory| *memory > 0),
-        cards: role.is_some_and(|role| role.gpu.is_some()),
-        card_memory: told.card_memory,
-        lines: Measure::ALL.into_iter().filter_map(|measure| line(told, measure)).collect(),
+/// How the size of an attempt's workers changed while they ran, the newest change first.
+async fn changes(reader: &Reader<'_>, web: &Web, record: &AttemptRecord) -> ApiResult<Vec<SizeChange>> {
+    // Hardly any does: of the others nothing is read.
+    if record.sizing.as_ref().and_then(|sizing| sizing.changed_at()).is_none() {
+        return Ok(Vec::new());
     }
+    let run = &reader.record;
+    let mut changes =
+        web.store().size_changes(&run.project, &run.pipeline, &record.key.task, CHANGES).await?;
+    changes.retain(|change| change.attempt == record.key);
+    Ok(changes)
+}
+
+/// What the workers of an attempt asked for and had.
+struct Had<'p> {
+    /// The task as it was planned.
+    asked: &'p PlannedTask,
+    changes: Vec<SizeChange>,
+    record: &'p AttemptRecord,
+}
+
+impl Had<'_> {
+    fn worker(&self, told: &WorkerLines) -> WorkerUsageView {
+        let role = role_of(&told.worker, &self.asked.roles);
+        let asked = role.map(|role| Size::of(&role.resources));
+        WorkerUsageView {
+            worker: told.worker.clone(),
+            asked: asked.map(Into::into),
+            limits: role.zip(asked).map(|(role, asked)| self.limits(&role.name, asked)).unwrap_or_default(),
+            cards: role.is_some_and(|role| role.resources.gpu.is_some()),
+            card_memory: told.card_memory,
+            lines: Measure::ALL.into_iter().filter_map(|measure| line(told, measure)).collect(),
+        }
+    }
+
+    fn limits(&self, role: &str, asked: Size) -> Vec<SizeLimitView> {
+        let has =
+            self.record.sizing.as_ref().and_then(|sizing| sizing.of(role)).map_or(asked, |sized| sized.gets);
+        let from = self.record.state.started_at().unwrap_or(self.record.created_at);
+        let view = |(at, size): (Timestamp, Size)| SizeLimitView {
+            at: Time(at),
+            cpu: cores(size.cpu.0),
+            memory: size.memory.0,
+        };
+        limits(role, has, from, &self.changes).into_iter().map(view).collect()
+    }
+}
+
+/// The most that workers of a role got, from each moment on. Of what they have now only the last step is known, so that the
+/// changes, the newest first, say what they began with.
+fn limits(role: &str, has: Size, from: Timestamp, changes: &[SizeChange]) -> Vec<(Timestamp, Size)> {
+    let of_role = changes.iter().rev().map(|change| &change.sized).filter(|sized| sized.role == role);
+    let steps: Vec<_> = of_role.filter_map(|sized| Some((sized.changed_at()?, sized))).collect();
+    let began = steps.first().and_then(|(_, sized)| sized.before).unwrap_or(has);
+    iter::once((from, began)).chain(steps.iter().map(|(at, sized)| (*at, sized.gets))).collect()
 }
 
 fn line(told: &WorkerLines, measure: Measure) -> Option<LineView> {
@@ -86,4 +141,39 @@ fn line(told: &WorkerLines, measure: Measure) -> Option<LineView> {
         peak: points.iter().map(|point| point[1]).fold(0.0, f64::max),
         points: thin(points, POINTS),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use cubeloom_domain::quantity::{Bytes, Cpu};
+    use cubeloom_domain::sizing::{Reason, SizedRole};
+    use cubeloom_domain::{AttemptKey, RunId};
+
+    use super::*;
+
+    fn size(memory: u64) -> Size {
+        Size { cpu: Cpu(500), memory: Bytes(memory) }
+    }
+
+    #[test]
+    fn a_limit_rises_when_workers_get_more_and_falls_when_the_cluster_does_not_give_it() {
+        let key = AttemptKey { run: RunId::new(Timestamp(0), 7), task: "train".into(), instance: 0, n: 1 };
+        let began = SizedRole::asked("worker", size(128), Reason::Asked, Reason::Asked);
+        let grown = began.clone().grown(Bytes(192), Timestamp(20));
+        let more = grown.clone().grown(Bytes(288), Timestamp(30));
+        let less = more.not_given(Bytes(288), Timestamp(40), "no room").unwrap();
+        let has = less.gets;
+        let other =
+            SizedRole::asked("ps", size(64), Reason::Asked, Reason::Asked).grown(Bytes(96), Timestamp(25));
+        // As it began something else was changed: that is no step of its time.
+        let newest_first = [less, more, other, grown, began].map(|sized| SizeChange {
+            attempt: key.clone(),
+            at: sized.changed_at().unwrap_or_default(),
+            sized,
+        });
+        let steps =
+            [(10, 128), (20, 192), (30, 288), (40, 192)].map(|(at, memory)| (Timestamp(at), size(memory)));
+        assert_eq!(limits("worker", has, Timestamp(10), &newest_first), steps);
+        assert_eq!(limits("launcher", size(5), Timestamp(10), &newest_first), [(Timestamp(10), size(5))]);
+    }
 }

@@ -71,7 +71,7 @@ fn what_pods_use_and_what_to_change_is_told_by_the_clusters_prometheus() {
     let told = usage(&owner, run);
     let worker = &told["workers"][0];
     assert_eq!(
-        (&told["live"], &worker["worker"], worker["cpu"].as_f64()),
+        (&told["live"], &worker["worker"], worker["limits"][0]["cpu"].as_f64()),
         (&json!(true), &json!("worker-0"), Some(1.0)),
         "{told}"
     );

@@ -1,6 +1,8 @@
 //! `GET /clusters/{cluster}/nodes`
 
 use axum::extract::State;
+use serde::Deserialize;
+use utoipa::IntoParams;
 
 use super::view::MonitoredNodeView;
 use crate::auth::Caller;
@@ -10,20 +12,32 @@ use crate::monitoring;
 use crate::page::{Page, PageQuery};
 use crate::state::Web;
 
+/// Which page of the nodes is wanted: one may have all of a large cluster.
+#[derive(Clone, Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct NodesQuery {
+    /// How many nodes, from 1 to 1,000; 50 when absent.
+    #[param(minimum = 1, maximum = 1000)]
+    pub limit: Option<usize>,
+    /// The `next_cursor` of the page before.
+    pub cursor: Option<String>,
+}
+
 /// The nodes of a cluster with their cards, by name. Names of tasks of projects that the caller is no member of are not
 /// told.
 #[utoipa::path(
     get,
     path = "/clusters/{cluster}/nodes",
     tag = "monitoring",
-    params(("cluster" = String, Path), PageQuery),
+    params(("cluster" = String, Path), NodesQuery),
     responses((status = 200, body = Page<MonitoredNodeView>))
 )]
 pub(crate) async fn nodes(
     State(web): State<Web>,
     caller: Caller,
     Path(name): Path<String>,
-    Query(page): Query<PageQuery>,
+    Query(NodesQuery { limit, cursor }): Query<NodesQuery>,
 ) -> ApiResult<Json<Page<MonitoredNodeView>>> {
+    let page = PageQuery { limit, cursor };
     Ok(Json(monitoring::nodes(&web, &caller, &name, &page).await?))
 }

@@ -60,7 +60,8 @@ pub struct RoleSizingView {
     pub memory_reason: String,
     /// Why it would get this processing power.
     pub cpu_reason: String,
-    /// How sure that is, between 0 and 1.
+    /// How sure that is, between 0 and 1: the share of earlier attempts that would have had enough of what was advised before
+    /// each, were there one more, which would not.
     pub confidence: f64,
     /// The chance that memory runs out, as far as the history tells.
     pub risk: f64,
@@ -86,6 +87,12 @@ pub struct PastView {
     pub recommended: SizeView,
     /// The most memory that it used, in bytes.
     pub peak_memory: u64,
+    /// What it did not go beyond in half of its seconds, in bytes, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_middle: Option<u64>,
+    /// What it did not go beyond in 19 of 20 seconds, in bytes, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_high: Option<u64>,
     /// Cores that it used, on average.
     pub cpu: f64,
     /// Cores that it did not go beyond in 19 of 20 seconds.
@@ -157,6 +164,8 @@ impl PastView {
             had: past.had().into(),
             recommended: then.into(),
             peak_memory: past.peak,
+            memory_middle: past.memory.map(|(middle, _)| middle),
+            memory_high: past.memory.map(|(_, high)| high),
             cpu: cores(past.cpu.0),
             cpu_high: cores(past.cpu.1),
             throttled: f64::from(past.throttled) / 1000.0,

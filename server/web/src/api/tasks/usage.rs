@@ -5,10 +5,12 @@ use cubeloom_domain::RunId;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
+use crate::api::sizing::view::SizeView;
 use crate::error::{ApiResult, ProblemDocument};
 use crate::extract::{Json, Path, Query};
 use crate::runs::{Reader, usage as of_runs};
 use crate::state::Web;
+use crate::time::Time;
 
 /// Whose usage is wanted.
 #[derive(Clone, Debug, Deserialize, IntoParams)]
@@ -35,17 +37,27 @@ pub struct LineView {
     pub points: Vec<[f64; 2]>,
 }
 
+/// The most that a worker gets, from a moment on.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, ToSchema)]
+pub struct SizeLimitView {
+    /// From when on.
+    pub at: Time,
+    /// Processing power, in cores.
+    pub cpu: f64,
+    /// Memory, in bytes.
+    pub memory: u64,
+}
+
 /// What a worker used, beside what it may use.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct WorkerUsageView {
     /// Its name, `<role>-<index>`.
     pub worker: String,
-    /// Cores that it asked for, which are also the most that it gets.
+    /// What its task asks for; absent where its role is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub cpu: Option<f64>,
-    /// Bytes of memory that it asked for, which are also the most that it gets.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub memory: Option<u64>,
+    pub asked: Option<SizeView>,
+    /// The most that it got, from each moment on: sizing may give it something else than it asked for, and more while it runs.
+    pub limits: Vec<SizeLimitView>,
     /// Whether it asked for graphics cards.
     pub cards: bool,
     /// The memory of its cards together, in bytes; absent where that is not known.

@@ -1,0 +1,133 @@
+//! What was seen of clusters. A look takes seconds where a cluster is large: whoever asks gets what was found a moment ago, and it is
+//! looked anew beside that, once for all.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use cubeloom_domain::clusters::{ClusterRecord, LOCAL};
+use cubeloom_domain::executor::Executor;
+use cubeloom_monitoring::GOOD_FOR;
+use tokio::sync::Mutex as Turn;
+
+use super::{Look, found, revision_of};
+use crate::error::{ApiError, ApiResult};
+use crate::state::Web;
+
+/// What is older is not shown while it is looked anew.
+const SHOWN_FOR: Duration = Duration::from_secs(60);
+/// So often it is looked anew at clusters that somebody has looked at within a while.
+const AGAIN: Duration = Duration::from_secs(30);
+const A_WHILE: Duration = Duration::from_secs(15 * 60);
+
+/// By cluster.
+#[derive(Default)]
+pub(super) struct Seen(Mutex<HashMap<String, Arc<Slot>>>);
+
+/// What was seen of a cluster.
+#[derive(Default)]
+struct Slot {
+    /// Who looks holds this; those who have nothing to be shown wait for what is found.
+    turn: Arc<Turn<()>>,
+    last: Mutex<Option<Arc<Look>>>,
+    /// When somebody last asked.
+    asked: Mutex<Option<Instant>>,
+}
+
+impl Slot {
+    /// What was found last by these settings, where it is no older than this.
+    fn last(&self, revision: u64, most: Duration) -> Option<Arc<Look>> {
+        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let good = |look: &&Arc<Look>| look.revision == revision && look.ended.elapsed() < most;
+        last.as_ref().filter(good).map(Arc::clone)
+    }
+
+    /// Looks now. One looks at a time, which the caller sees to.
+    async fn look(
+        &self,
+        web: &Web,
+        executor: Arc<dyn Executor>,
+        record: Option<ClusterRecord>,
+    ) -> ApiResult<Arc<Look>> {
+        let look = Arc::new(found(web, executor, record).await?);
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&look));
+        Ok(look)
+    }
+
+    /// Looks anew beside what is shown meanwhile, unless somebody does already.
+    fn look_beside(self: &Arc<Self>, web: &Web, executor: Arc<dyn Executor>, record: Option<ClusterRecord>) {
+        let Ok(turn) = Arc::clone(&self.turn).try_lock_owned() else { return };
+        let (slot, web) = (Arc::clone(self), web.clone());
+        tokio::spawn(async move {
+            if let Err(error) = slot.look(&web, executor, record).await {
+                tracing::debug!(error = error.detail(), "a cluster was not looked at anew");
+            }
+            drop(turn);
+        });
+    }
+
+    fn is_wanted(&self) -> bool {
+        let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        asked.is_some_and(|asked| asked.elapsed() < A_WHILE)
+    }
+}
+
+/// What a cluster does: as it was found within the last seconds, or by a Prometheus within the last minute, and then it is looked anew
+/// beside that.
+///
+/// # Errors
+/// There is none of this name, or the database does not answer. That nobody measures it is told in the reading.
+pub(super) async fn look(web: &Web, name: &str) -> ApiResult<Arc<Look>> {
+    let (executor, record) = cluster(web, name).await?;
+    let revision = revision_of(record.as_ref());
+    let slot = {
+        let mut seen = web.monitor().seen.0.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.retain(|name, _| web.clusters().get(name).is_some());
+        Arc::clone(seen.entry(name.to_owned()).or_default())
+    };
+    *slot.asked.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    if let Some(look) = slot.last(revision, GOOD_FOR) {
+        return Ok(look);
+    }
+    // Others are as quick as they are asked, and what could not be asked is asked again.
+    if let Some(look) = slot.last(revision, SHOWN_FOR).filter(|look| look.is_slow()) {
+        slot.look_beside(web, executor, record);
+        return Ok(look);
+    }
+    let _turn = slot.turn.lock().await;
+    match slot.last(revision, GOOD_FOR) {
+        Some(look) => Ok(look),
+        None => slot.look(web, executor, record).await,
+    }
+}
+
+/// A cluster, and its settings; this machine has none.
+async fn cluster(web: &Web, name: &str) -> ApiResult<(Arc<dyn Executor>, Option<ClusterRecord>)> {
+    let executor = web.clusters().get(name).ok_or_else(|| ApiError::not_found("cluster", name))?;
+    let record = if name == LOCAL { None } else { web.store().cluster(name).await? };
+    Ok((executor, record))
+}
+
+/// Looks anew, again and again, at the clusters that somebody has looked at within a while, so that who comes back need not wait.
+pub(super) fn keep_warm(web: &Web) {
+    let web = web.downgrade();
+    tokio::spawn(async move {
+        let mut ticks = tokio::time::interval(AGAIN);
+        loop {
+            ticks.tick().await;
+            let Some(web) = web.upgrade() else { return };
+            let wanted: Vec<(String, Arc<Slot>)> = {
+                let seen = web.monitor().seen.0.lock().unwrap_or_else(PoisonError::into_inner);
+                let wanted = seen.iter().filter(|(_, slot)| slot.is_wanted());
+                wanted.map(|(name, slot)| (name.clone(), Arc::clone(slot))).collect()
+            };
+            for (name, slot) in wanted {
+                let Ok((executor, record)) = cluster(&web, &name).await else { continue };
+                let last = slot.last(revision_of(record.as_ref()), A_WHILE).filter(|look| look.is_slow());
+                if last.is_some_and(|look| look.ended.elapsed() > AGAIN / 2) {
+                    slot.look_beside(&web, executor, record);
+                }
+            }
+        }
+    });
+}

@@ -1,0 +1,91 @@
+// What could be done better with a task: each rule, as the server words it in either language, and the way to the setting to change.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+
+import { flawless, look, settled, SIZES } from "./support/browser.mjs";
+import { siteFor } from "./support/site.mjs";
+import { ended, start } from "./support/stage.mjs";
+
+const SENTENCES = JSON.parse(readFileSync(new URL("../../texts/sentences/monitoring.json", import.meta.url), "utf8"));
+
+const task = (name, needs) => `  - {name: ${name}, template: command, needs: [${needs}], resources: {cpu: 100m, memory: 64Mi}, arguments: {command: ["true"]}}\n`;
+const DOCUMENT = `apiVersion: cubeloom/v1\nkind: Pipeline\nname: gang\ntasks:\n${task("load", "")}${task("train", "load")}`;
+
+const site = siteFor(async (server) => {
+  server.user("emil", "--project", "default", "--role", "editor");
+  const api = server.api(server.token("emil"));
+  await api("POST", "/projects/default/pipelines", { document: DOCUMENT });
+  const run = await start(api, { pipeline: "gang" });
+  await ended(api, run);
+  return { run };
+});
+
+/** The sentence that begins so, in a language, with its values. */
+function said(lang, begins, values = {}) {
+  const [english, chinese] = Object.entries(SENTENCES).find(([sentence]) => sentence.startsWith(begins)) ?? assert.fail(begins);
+  return (lang === "zh" ? chinese : english).replace(/\{(\w+)\}/g, (_, name) => values[name] ?? assert.fail(`${begins}: ${name}`));
+}
+
+const USED = { minutes: "15", share: "31.0 %" };
+const IN_LAST = "in the last {minutes} minutes";
+
+/** Of each rule what it saw, at which workers, and a thing to change with its names. */
+const RULES = {
+  straggler: [`${IN_LAST} the card of \`{worker}\` was used {own}, those of its peers {others}: they`, { minutes: "15", worker: "worker-2", own: "97.0 %", others: "41.0 %" }, ["worker-2"],
+    ["Give all workers the same share", "DistributedSampler(dataset, shuffle=True, drop_last=True)", "dataset.shard(num_shards, index)"]],
+  far_from_peers: [`${IN_LAST} the cards of`, { minutes: "15", worker: "worker-1", own: "180", others: "400" }, ["worker-1"],
+    ["If it is the same node again and again", undefined, undefined, "preflight"]],
+  held_idle: ["the card is held", { share: "0.4 %", minutes: "30" }, ["worker-0"],
+    ["If it does not need a card", undefined, undefined, "resources.gpu"]],
+  cpu_saturated: [`${IN_LAST} the card was used {share}, while {used}`, { ...USED, used: "3.9", cores: "4.0" }, ["worker-0", "worker-3"],
+    ["Load with more workers", "DataLoader(num_workers=…)", "dataset.map(…, num_parallel_calls=tf.data.AUTOTUNE)", "resources.cpu"]],
+  io_wait: [`${IN_LAST} the card was used {share}, while the task`, { ...USED, waited: "44.0 %" }, ["worker-0"],
+    ["Keep the data in shared memory", undefined, "dataset.cache()", "resources.shm"]],
+  regular_dips: [`${IN_LAST} the card stopped`, { minutes: "45", period: "300", long: "90", level: "90.0 %", share: "30.0 %" }, ["worker-0"],
+    ["Write to a disk of the node", undefined, undefined, "resources.shm"]],
+  memory_empty: [`${IN_LAST} the card was used {share}, and never more than {peak} of its {total} of memory was held: by`, { minutes: "30", share: "20.0 %", peak: "8.0 GiB", total: "80.0 GiB", n: "4" }, ["worker-0"],
+    ["Share the card", "torch.cuda.set_per_process_memory_fraction(…)", "tf.config.experimental.set_memory_growth(gpu, True)", "resources.gpu.fraction"]],
+};
+
+/** What the server would answer, in a language. */
+function answer(lang, run) {
+  const advice = Object.entries(RULES).map(([rule, [seen, values, workers, [what, pytorch, tensorflow, setting]]]) => ({
+    rule, run, task: "train", workers, evidence: said(lang, seen, values), remedies: [{ what: said(lang, what), pytorch, tensorflow, setting }],
+  }));
+  return { attempt: 1, live: false, advice };
+}
+
+for (const size of Object.keys(SIZES)) {
+  for (const [theme, lang] of [["light", "en"], ["dark", "zh"]]) {
+    test(`each piece of advice has its evidence, its names and its way to the setting: ${size}, ${theme}, ${lang}`, async () => {
+      const { run } = site.there;
+      const page = await site.open({ as: "emil", size, theme, lang });
+      const told = answer(lang, run);
+      await page.route("**/tasks/train/advice?*", (route) => route.fulfill({ json: told }));
+      await page.goto(`/runs/${run}/tasks/train`);
+      const card = (rule) => page.locator(`#task-advice [data-rule=${rule}]`);
+      await card("held_idle").waitFor();
+      for (const { rule, evidence, workers, remedies: [remedy] } of told.advice) {
+        const text = await card(rule).innerText();
+        // Names stand as code, without their quotes; a sentence begins with a capital.
+        const plain = (sentence) => sentence.replaceAll("`", "").toLowerCase();
+        for (const part of [evidence, remedy.what]) assert.ok(text.toLowerCase().includes(plain(part)), `${rule}: ${part} is not in ${text}`);
+        const names = await card(rule).locator("li code").allInnerTexts();
+        for (const name of [remedy.pytorch, remedy.tensorflow, remedy.setting].filter(Boolean)) assert.ok(names.includes(name), `${rule}: ${name} is not in ${names}`);
+        assert.equal(text.includes("worker-3"), workers.length > 1, "who is meant is named where there are several");
+      }
+      await settled(page);
+      assert.deepEqual(await look(page, lang), []);
+      if (process.env["PICTURES"]) await page.screenshot({ path: `${process.env["PICTURES"]}/advice-${lang}-${theme}-${size}.png`, fullPage: true });
+      await card("cpu_saturated").getByRole("link").press("Enter");
+      await page.waitForURL("**/projects/default/pipelines/gang/edit#task/train");
+      // The form is that of the task, not of the pipeline or of its first task.
+      await page.locator('[data-pointer^="/tasks/1/"]').first().waitFor();
+      assert.equal(await page.locator('[data-pointer^="/tasks/0/"]').count(), 0);
+      flawless(page);
+      await page.context().close();
+    });
+  }
+}
