@@ -76,6 +76,7 @@ files![
     text_view,
     together,
     usage,
+    waits,
 ];
 
 fn file(name: &str) -> String {

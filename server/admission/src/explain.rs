@@ -45,6 +45,8 @@ impl Desk {
         let named = |at: u32| self.named[at as usize].limit.name.clone();
         let mut passing = passing;
         Some(Explanation {
+            parallelism: None,
+            active: None,
             rule: block.rule,
             pool: Pool { cluster: self.cluster.clone(), node_group: pool.node_group.clone() },
             queue: block.node.map(queue),

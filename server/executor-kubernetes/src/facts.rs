@@ -20,7 +20,6 @@ use crate::cards::trouble;
 use crate::cluster::Cluster;
 use crate::config::KubernetesConfig;
 use crate::quantity::number;
-use crate::spares::{Member, spares};
 use crate::survey::{RESIZING, may_all};
 use crate::taken;
 use crate::watch::{heard, patience};
@@ -195,7 +194,8 @@ fn spares_now(cluster: &Cluster, nodes: &BTreeMap<String, Node>, kept_off: &Kept
             .collect(),
         is_well: kept_off.lets(node) && is_usable(node, config),
     };
-    spares(&config.node_groups, &nodes.values().map(member).collect::<Vec<_>>(), known, &used)
+    let wanted = config.node_groups.iter().map(|(name, group)| (name.clone(), group.spares)).collect();
+    spares(&wanted, &nodes.values().map(member).collect::<Vec<_>>(), known, &used)
 }
 
 /// What the nodes' cards are.

@@ -84,7 +84,7 @@ async fn what_waits_for_no_place_is_not_among_it(fixture: Fixture) {
         on_rejection: OnRejection::GoOn,
     };
     let instances = vec![
-        waits(0, Some(WaitReason::Parallelism { message: "the task's parallelism is 1".into() })),
+        waits(0, Some(WaitReason::Parallelism { message: "the task's parallelism is 1".into(), why: None })),
         waits(1, Some(WaitReason::Decision(question))),
         waits(2, Some(WaitReason::Capacity { message: "too little".into(), why: None })),
         InstanceRecord {
