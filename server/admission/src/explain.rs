@@ -143,7 +143,9 @@ impl Desk {
             | WaitRule::CoolDown
             | WaitRule::Leaving
             | WaitRule::Scattered
-            | WaitRule::Apart => return Vec::new(),
+            | WaitRule::Apart
+            | WaitRule::TaskParallelism
+            | WaitRule::PipelineParallelism => return Vec::new(),
         };
         let kept = if block.rule == WaitRule::NotLent { ledger.kept_in(block.pool) } else { [0; KINDS] };
         let guarantee = &self.tree.quota(known.leaf, known.pool).guarantee;

@@ -8,6 +8,7 @@ use std::time::Duration;
 use cubeloom_domain::executor::{Facts, GpuFacts, NodeFacts};
 use cubeloom_domain::kubernetes::{KubernetesFacts, NodeGroupFacts, OperatorFacts, QueueFacts};
 use cubeloom_domain::pipeline::Toleration;
+use cubeloom_domain::spares::{Member, spares};
 use cubeloom_domain::{Bytes, Cpu};
 use futures::{StreamExt, pin_mut, stream};
 use k8s_openapi::api::core::v1::{Node, Taint};

@@ -51,10 +51,8 @@ impl Lines {
         plan: &RunPlan,
         starts: &RunStarts,
     ) -> ApiResult<Arc<RunLines>> {
-        let of_task = |task: u32| parallelism(plan, Some(TaskIx(task)));
-        let tasks = (0..plan.tasks.len() as u32).filter(|task| of_task(*task).is_some());
-        let limited: Vec<Option<TaskIx>> =
-            tasks.map(|task| Some(TaskIx(task))).chain(plan.parallelism.map(|_| None)).collect();
+        let all = (0u32..).zip(&plan.tasks).map(|(task, _)| Some(TaskIx(task))).chain([None]);
+        let limited: Vec<Option<TaskIx>> = all.filter(|of| parallelism(plan, *of).is_some()).collect();
         if limited.is_empty() {
             return Ok(Arc::default());
         }
