@@ -77,6 +77,7 @@ files![
     text_view,
     together,
     usage,
+    waits,
 ];
 
 fn file(name: &str) -> String {

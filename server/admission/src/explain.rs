@@ -45,6 +45,8 @@ impl Desk {
         let named = |at: u32| self.named[at as usize].limit.name.clone();
         let mut passing = passing;
         Some(Explanation {
+            parallelism: None,
+            active: None,
             rule: block.rule,
             pool: Pool { cluster: self.cluster.clone(), node_group: pool.node_group.clone() },
             queue: block.node.map(queue),
@@ -141,7 +143,9 @@ impl Desk {
             | WaitRule::CoolDown
             | WaitRule::Leaving
             | WaitRule::Scattered
-            | WaitRule::Apart => return Vec::new(),
+            | WaitRule::Apart
+            | WaitRule::TaskParallelism
+            | WaitRule::PipelineParallelism => return Vec::new(),
         };
         let kept = if block.rule == WaitRule::NotLent { ledger.kept_in(block.pool) } else { [0; KINDS] };
         let guarantee = &self.tree.quota(known.leaf, known.pool).guarantee;

@@ -118,19 +118,36 @@ impl Desk {
         if let Some(since) = held.leaving {
             return Some(since.plus(self.settings.grace).max(now));
         }
-        let limit = entry.known.spec.timeout;
-        let Some(length) = entry.known.spec.length else {
-            return limit.map(|limit| held.since.plus(limit).max(now));
-        };
-        let passed = now.since(held.since);
-        let drawn = (0..8).map(|_| draw(&length, random)).find(|drawn| *drawn > passed);
-        let Some(drawn) = drawn.or_else(|| longer(&length, passed)) else {
-            return limit.map(|limit| held.since.plus(limit).max(now));
-        };
-        Some(held.since.plus(limit.map_or(drawn, |limit| drawn.min(limit))).max(now))
+        let lasts = Lasts { length: entry.known.spec.length, limit: entry.known.spec.timeout };
+        lasts.drawn_end(held.since, now, random)
     }
 }
 
+/// What is known of how long something takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Lasts {
+    /// As its history has it.
+    pub length: Option<Length>,
+    /// At the most.
+    pub limit: Option<Duration>,
+}
+
+impl Lasts {
+    /// When it ends, drawn, if it has gone on since then and has not ended by now. `None` where nobody can say it.
+    pub(crate) fn drawn_end(
+        &self,
+        since: Timestamp,
+        now: Timestamp,
+        random: &mut Random,
+    ) -> Option<Timestamp> {
+        let at_most = || self.limit.map(|limit| since.plus(limit).max(now));
+        let Some(length) = self.length else { return at_most() };
+        let passed = now.since(since);
+        let drawn = (0..8).map(|_| draw(&length, random)).find(|drawn| *drawn > passed);
+        let Some(drawn) = drawn.or_else(|| longer(&length, passed)) else { return at_most() };
+        Some(since.plus(self.limit.map_or(drawn, |limit| drawn.min(limit))).max(now))
+    }
+}
 /// How long a job takes that takes longer than any that is known: as much again as a tenth of what it has taken. Of one
 /// that is far beyond them nobody can say it.
 fn longer(length: &Length, passed: Duration) -> Option<Duration> {
@@ -140,7 +157,7 @@ fn longer(length: &Length, passed: Duration) -> Option<Duration> {
 
 /// What the plays say together. In those that are missing it never started: nobody can say when nine of ten are, where
 /// these are more than one of ten.
-fn summary(mut starts: Vec<Timestamp>, plays: usize) -> Option<StartEstimate> {
+pub(crate) fn summary(mut starts: Vec<Timestamp>, plays: usize) -> Option<StartEstimate> {
     starts.sort_unstable();
     let at = |tenths: usize| starts.get((plays * tenths).div_ceil(10) - 1).copied();
     Some(StartEstimate { p50: at(5)?, p90: at(9)? })

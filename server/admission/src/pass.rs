@@ -443,7 +443,10 @@ impl<'d> Passing<'d> {
             | WaitRule::Leaving
             | WaitRule::Scattered
             | WaitRule::Apart
-            | WaitRule::NeverFits => return,
+            | WaitRule::NeverFits
+            // Not the desk's: what waits for these is on no desk.
+            | WaitRule::TaskParallelism
+            | WaitRule::PipelineParallelism => return,
         };
         if !self.heads.iter().any(|head| head.scope == scope) {
             let first = self.desk.firsts.get(&job).copied().unwrap_or(self.now);

@@ -43,6 +43,9 @@ impl Desk {
             | WaitRule::NoBorrowing
             | WaitRule::PersonsCap
             | WaitRule::CoolDown => WaitReason::Quota { message, why },
+            WaitRule::TaskParallelism | WaitRule::PipelineParallelism => {
+                WaitReason::Parallelism { message, why }
+            }
         })
     }
 }
@@ -70,6 +73,7 @@ pub fn sentence(why: &Explanation, whose: Whose<'_>) -> String {
                 format!("must not share its node with `{other}` of the same run")
             }
             WaitRule::NamedLimit => used_up(why.named.as_deref().unwrap_or_default(), None),
+            WaitRule::TaskParallelism | WaitRule::PipelineParallelism => in_line(why),
             WaitRule::CoolDown => {
                 "it had to give back what was borrowed, and borrows again only after a while".to_owned()
             }
@@ -112,6 +116,26 @@ pub fn sentence(why: &Explanation, whose: Whose<'_>) -> String {
             format!("asks for {what}, and jobs of {person} hold {held} of the {limit} that one person's may")
         }
         _ => format!("asks for {what}, {} are free", word(short.free)),
+    }
+}
+
+/// How many of a task, or of a run, may go on at once, and how many of them do and are next, where they were counted.
+#[must_use]
+pub fn in_line(why: &Explanation) -> String {
+    let (limit, ahead) = (why.parallelism.unwrap_or_default(), why.ahead);
+    match (why.rule, why.active) {
+        (WaitRule::TaskParallelism, None) => format!("the task's parallelism is {limit}"),
+        (WaitRule::TaskParallelism, Some(active)) => {
+            format!(
+                "the task's parallelism is {limit}: {active} of its instances are under way, and {ahead} wait before it"
+            )
+        }
+        (_, None) => format!("the pipeline's parallelism is {limit}"),
+        (_, Some(active)) => {
+            format!(
+                "the pipeline's parallelism is {limit}: {active} of its jobs are under way, and {ahead} wait before it"
+            )
+        }
     }
 }
 

@@ -143,7 +143,7 @@ impl Alert {
             pipeline: Some(run.pipeline.clone()),
             run: Some(run.id.clone()),
             within: run.parent.is_some(),
-            user: Some(run.acting.clone().unwrap_or_else(|| run.user.clone())),
+            user: Some(run.person().to_owned()),
             since: run.started_at,
             sentence: run.message.clone().filter(|_| run.state == RunState::Failed),
             ..Self::new(kind, at, &run.project, key, format!("pipeline:{}", run.pipeline))

@@ -45,6 +45,7 @@ pub mod search;
 pub mod shape;
 pub mod sizing;
 pub mod slurm;
+pub mod spares;
 pub mod state;
 pub mod template;
 pub mod terminal;

@@ -67,6 +67,14 @@ pub struct RunRecord {
     pub cause: Cause,
 }
 
+impl RunRecord {
+    /// Whom it runs for.
+    #[must_use]
+    pub fn person(&self) -> &str {
+        self.acting.as_ref().unwrap_or(&self.user)
+    }
+}
+
 /// The elements of a task's `for_each`, stored once, when it becomes ready.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ExpansionRecord {

@@ -84,6 +84,9 @@ pub struct SlurmFacts {
     /// Nodes to which no job goes: those that are set aside.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub aside_nodes: Vec<String>,
+    /// Nodes to which no job goes as they are spares at present.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub spare_nodes: Vec<String>,
 }
 
 /// The nodes that a placement may name together.
@@ -96,6 +99,14 @@ pub struct SlurmNodeGroup {
     pub features: Vec<String>,
     /// Variables of the workers there, which tasks may set otherwise.
     pub env: BTreeMap<String, String>,
+    /// How many of them are kept free, to take the place of others that are away or set aside.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub spares: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// How graphics cards are asked for: as the generic resource `gpu`.
@@ -280,6 +291,7 @@ impl SlurmFacts {
             group.features.iter().for_each(|value| word(field("features"), value, false));
         }
         self.aside_nodes.iter().for_each(|value| word("aside_nodes".into(), value, false));
+        self.spare_nodes.iter().for_each(|value| word("spare_nodes".into(), value, false));
         if let Some(cards) = &self.cards {
             cards.types.iter().for_each(|value| word("cards.types".into(), value, false));
             if cards.shards == Some(0) {

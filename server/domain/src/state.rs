@@ -105,6 +105,9 @@ pub enum WaitReason {
     Parallelism {
         /// A sentence with the limit.
         message: String,
+        /// The same as data; none in what earlier versions noted.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        why: Option<Box<Explanation>>,
     },
     /// A person has to decide.
     Decision(Question),
@@ -119,7 +122,7 @@ impl WaitReason {
             | Self::Behind { message, .. }
             | Self::Quota { message, .. }
             | Self::NamedLimit { message, .. }
-            | Self::Parallelism { message } => message,
+            | Self::Parallelism { message, .. } => message,
             Self::Decision(question) => &question.message,
         }
     }
@@ -137,15 +140,16 @@ impl WaitReason {
         }
     }
 
-    /// The same as data, where a rule of admission is the reason.
+    /// The same as data, where a rule is the reason, and no person.
     #[must_use]
     pub fn explanation(&self) -> Option<&Explanation> {
         match self {
             Self::Capacity { why, .. }
             | Self::Behind { why, .. }
             | Self::Quota { why, .. }
-            | Self::NamedLimit { why, .. } => why.as_deref(),
-            Self::Parallelism { .. } | Self::Decision(_) => None,
+            | Self::NamedLimit { why, .. }
+            | Self::Parallelism { why, .. } => why.as_deref(),
+            Self::Decision(_) => None,
         }
     }
 
@@ -398,6 +402,10 @@ mod tests {
         let old = r#"{"rule":"capacity","message":"asks for 2 CPU, 1 are free"}"#;
         let reason: WaitReason = serde_json::from_str(old).unwrap();
         assert_eq!(reason.message(), "asks for 2 CPU, 1 are free");
+        assert_eq!(reason.explanation(), None);
+        let old = r#"{"rule":"parallelism","message":"the task's parallelism is 1"}"#;
+        let reason: WaitReason = serde_json::from_str(old).unwrap();
+        assert_eq!((reason.message(), reason.rule()), ("the task's parallelism is 1", "parallelism"));
         assert_eq!(reason.explanation(), None);
         assert_eq!(serde_json::to_string(&reason).unwrap(), old);
     }

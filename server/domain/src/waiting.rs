@@ -34,6 +34,10 @@ pub enum WaitRule {
     Scattered,
     /// It asks for more than there is, or for workers that no nodes have the room for, or than its project may ever hold.
     NeverFits,
+    /// As many instances of its task go on as may at once.
+    TaskParallelism,
+    /// As many jobs of its run go on as may at once.
+    PipelineParallelism,
 }
 
 /// Why a job waits.
@@ -58,8 +62,15 @@ pub struct Explanation {
     /// Who holds it: when all that are named here end, it starts in the next pass. Empty where that would not help.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub holders: Vec<Holder>,
-    /// How many jobs of the same pool are before it in the order.
+    /// How many are before it in the order: jobs of the same pool, or of its task or run where the parallelism of those is the
+    /// rule.
     pub ahead: u32,
+    /// How many may go on at once, where parallelism is the rule.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub parallelism: Option<u32>,
+    /// How many of them have a place or wait for one, where somebody has counted.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub active: Option<u32>,
     /// The job that it must not delay, or must not share its node with.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub head: Option<Head>,
@@ -140,6 +151,26 @@ pub(crate) mod as_text {
 }
 
 impl Explanation {
+    /// What is known at once of what waits for so many others of its task or run: not its place among them, which changes with
+    /// every end.
+    #[must_use]
+    pub fn of_parallelism(rule: WaitRule, pool: Pool, parallelism: u32) -> Self {
+        Self {
+            rule,
+            pool,
+            queue: None,
+            named: None,
+            shortages: Vec::new(),
+            misfit: None,
+            holders: Vec::new(),
+            ahead: 0,
+            parallelism: Some(parallelism),
+            active: None,
+            head: None,
+            start: None,
+        }
+    }
+
     /// Whether another explanation tells a person the same: amounts and estimates that move are not worth being stored.
     #[must_use]
     pub fn tells_the_same(&self, other: &Self) -> bool {
@@ -173,6 +204,8 @@ mod tests {
             misfit: None,
             holders: Vec::new(),
             ahead: 3,
+            parallelism: None,
+            active: None,
             head: None,
             start: Some(StartEstimate { p50: Timestamp(1), p90: Timestamp(2) }),
         };

@@ -19,13 +19,17 @@ fn pool() -> Pool {
     Pool::of("prod")
 }
 
+/// The pool of the cluster's only node group, which has all of its cards.
+fn cards() -> Pool {
+    Pool { node_group: Some("h100".into()), ..pool() }
+}
+
 /// Eight cards in one node.
 fn rooms() -> Rooms {
     let card = GpuFacts { name: "NVIDIA H100 80GB".into(), ..GpuFacts::default() };
     let node =
         NodeFacts { cpu: Cpu(64_000), memory: Bytes(512 << 30), gpus: vec![card; 8], ..NodeFacts::default() };
-    let group = Pool { node_group: Some("h100".into()), ..pool() };
-    [(pool(), Room::of([&node])), (group, Room::of([&node]))].into()
+    [(pool(), Room::of([&node])), (cards(), Room::of([&node]))].into()
 }
 
 fn project(name: &str) -> Queue {
@@ -132,9 +136,8 @@ fn no_more_is_guaranteed_than_there_is() {
     let typed = Quota { guarantee: typed, ..Quota::default() };
     one(&put(&tree, &queue(project("b"), None, typed), &[]), field, FaultKind::Over, "4 gpus and the 5");
     // Those of a node group are those of its cluster.
-    let of_group = Pool { node_group: Some("h100".into()), ..pool() };
     let mut in_group = queue(project("c"), None, Quota::default());
-    in_group.quotas = [(of_group, guaranteed(1))].into();
+    in_group.quotas = [(cards(), guaranteed(1))].into();
     let field = "/quotas/prod~1h100/guarantee/gpus";
     one(&put(&tree, &in_group, &[]), field, FaultKind::Over, "9 gpus of `prod` are guaranteed, which has 8");
 }
@@ -243,46 +246,70 @@ fn in_a_group_its_own_lend_first() {
     assert_eq!(numbers(project("c")), (0, 1));
 }
 
-/// An edit of one of a few queues: where it is, and what it has; none: it is taken away.
-fn an_edit() -> impl Strategy<Value = (Queue, Option<(Option<&'static str>, Quota)>)> {
-    let names = prop::sample::select(vec!["a", "b", "c"]);
-    let queue = (any::<bool>(), names.clone())
-        .prop_map(|(is_group, name)| if is_group { group(name) } else { project(name) });
-    let quota = (0..10_u64, 0..5_u64, prop::option::of(0..12_u64)).prop_map(|(any, typed, limit)| Quota {
+/// What a queue has in the cluster's pool and, by chance, in that of the node group.
+type Quotas = BTreeMap<Pool, Quota>;
+
+fn a_quota() -> impl Strategy<Value = Quota> {
+    (0..10_u64, 0..5_u64, prop::option::of(0..12_u64)).prop_map(|(any, typed, limit)| Quota {
         guarantee: [(Resource::Gpus, any), (Resource::GpusOf("h100".into()), typed)].into_iter().collect(),
         limit: limit.map(gpus).unwrap_or_default(),
         ..Quota::default()
+    })
+}
+
+/// An edit of one of a few queues: where it is, and what it has; none: it is taken away.
+fn an_edit() -> impl Strategy<Value = (Queue, Option<(Option<&'static str>, Quotas)>)> {
+    let names = prop::sample::select(vec!["a", "b", "c"]);
+    let queue = (any::<bool>(), names.clone())
+        .prop_map(|(is_group, name)| if is_group { group(name) } else { project(name) });
+    let quotas = (a_quota(), prop::option::of(a_quota())).prop_map(|(all, group)| {
+        [(pool(), Some(all)), (cards(), group)]
+            .into_iter()
+            .filter_map(|(pool, quota)| Some((pool, quota?)))
+            .collect()
     });
-    (queue, prop::option::weighted(0.9, (prop::option::of(names), quota)))
+    (queue, prop::option::weighted(0.9, (prop::option::of(names), quotas)))
 }
 
 /// Makes an edit if nothing is wrong with it.
-fn edited(tree: Vec<QueueRecord>, (name, to): (Queue, Option<(Option<&str>, Quota)>)) -> Vec<QueueRecord> {
+fn edited(tree: Vec<QueueRecord>, (name, to): (Queue, Option<(Option<&str>, Quotas)>)) -> Vec<QueueRecord> {
     let mut after: Vec<QueueRecord> = tree.iter().filter(|one| one.queue != name).cloned().collect();
-    after.extend(to.map(|(parent, quota)| queue(name.clone(), parent, quota)));
+    after.extend(
+        to.map(|(parent, quotas)| QueueRecord { quotas, ..queue(name.clone(), parent, Quota::default()) }),
+    );
     let rooms = rooms();
     let found = faults(&Edit { before: &tree, after: &after, queue: &name, rooms: &rooms, jobs: &[] });
     if found.is_empty() { after } else { tree }
 }
 
-/// What the queues in a group, or at the top, are guaranteed of all cards.
-fn guaranteed_in(tree: &[QueueRecord], parent: Option<&str>) -> u64 {
+/// What a queue is guaranteed of all cards in a pool.
+fn claimed(one: &QueueRecord, pool: &Pool) -> u64 {
+    one.quotas.get(pool).map_or(0, |quota| quota.claimed(&Resource::Gpus))
+}
+
+/// What the queues in a group, or at the top, are guaranteed of all cards in a pool.
+fn guaranteed_in(tree: &[QueueRecord], parent: Option<&str>, pool: &Pool) -> u64 {
     let inside = tree.iter().filter(|one| one.parent.as_deref() == parent);
-    inside.map(|one| one.quotas[&pool()].claimed(&Resource::Gpus)).sum()
+    inside.map(|one| claimed(one, pool)).sum()
 }
 
 proptest! {
     #[test]
     fn whatever_is_accepted_guarantees_what_there_is(edits in vec(an_edit(), 1..40)) {
         let tree = edits.into_iter().fold(Vec::new(), edited);
-        prop_assert!(guaranteed_in(&tree, None) <= 8, "{tree:?}");
+        // The cards of the node group are those of the cluster.
+        let at_the_top = [pool(), cards()].map(|pool| guaranteed_in(&tree, None, &pool));
+        prop_assert!(at_the_top.iter().sum::<u64>() <= 8, "{tree:?}");
         for one in &tree {
-            let quota = &one.quotas[&pool()];
-            for (resource, amount) in &quota.guarantee.0 {
-                prop_assert!(quota.limit.get(resource).is_none_or(|limit| *amount <= limit));
+            for quota in one.quotas.values() {
+                for (resource, amount) in &quota.guarantee.0 {
+                    prop_assert!(quota.limit.get(resource).is_none_or(|limit| *amount <= limit));
+                }
             }
             let Queue::Group(name) = &one.queue else { continue };
-            prop_assert!(guaranteed_in(&tree, Some(name)) <= quota.claimed(&Resource::Gpus), "{tree:?}");
+            for pool in [pool(), cards()] {
+                prop_assert!(guaranteed_in(&tree, Some(name), &pool) <= claimed(one, &pool), "{tree:?}");
+            }
             let mut above = one.parent.clone();
             while let Some(name_above) = above {
                 prop_assert_ne!(&name_above, name);

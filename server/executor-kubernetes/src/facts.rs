@@ -8,6 +8,7 @@ use std::time::Duration;
 use cubeloom_domain::executor::{Facts, GpuFacts, NodeFacts};
 use cubeloom_domain::kubernetes::{KubernetesFacts, NodeGroupFacts, OperatorFacts, QueueFacts};
 use cubeloom_domain::pipeline::Toleration;
+use cubeloom_domain::spares::{Member, spares};
 use cubeloom_domain::{Bytes, Cpu};
 use futures::{StreamExt, pin_mut, stream};
 use k8s_openapi::api::core::v1::{Node, Taint};
@@ -20,7 +21,6 @@ use crate::cards::trouble;
 use crate::cluster::Cluster;
 use crate::config::KubernetesConfig;
 use crate::quantity::number;
-use crate::spares::{Member, spares};
 use crate::survey::{RESIZING, may_all};
 use crate::taken;
 use crate::watch::{heard, patience};
@@ -195,7 +195,8 @@ fn spares_now(cluster: &Cluster, nodes: &BTreeMap<String, Node>, kept_off: &Kept
             .collect(),
         is_well: kept_off.lets(node) && is_usable(node, config),
     };
-    spares(&config.node_groups, &nodes.values().map(member).collect::<Vec<_>>(), known, &used)
+    let wanted = config.node_groups.iter().map(|(name, group)| (name.clone(), group.spares)).collect();
+    spares(&wanted, &nodes.values().map(member).collect::<Vec<_>>(), known, &used)
 }
 
 /// What the nodes' cards are.

@@ -34,7 +34,6 @@ mod queues;
 mod resized;
 mod resizes;
 mod roots;
-mod spares;
 mod stacks;
 mod stamped;
 mod standing;

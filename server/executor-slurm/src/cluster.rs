@@ -1,6 +1,6 @@
 //! What all attempts on one cluster share.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
@@ -18,8 +18,10 @@ use crate::board::Board;
 use crate::commands::{Commands, Trouble};
 use crate::config::SlurmConfig;
 use crate::folders::Folders;
+use crate::kept_off::KeptOff;
 use crate::logs::blocking;
 use crate::mirror::Mirror;
+use crate::nodes::{self, SeenNode};
 use crate::orders::Orders;
 use crate::speech::Speech;
 use crate::uids::Uids;
@@ -76,9 +78,7 @@ pub struct Cluster {
     /// What attempts wait for: a word, and a sentence.
     waiting: Mutex<HashMap<AttemptKey, (&'static str, String)>>,
     facts: RwLock<Facts>,
-    /// Nodes that are set aside, and all that Slurm has.
-    aside: RwLock<BTreeSet<String>>,
-    known: RwLock<BTreeSet<String>>,
+    kept_off: RwLock<KeptOff>,
     /// The uids of accounts, as they were asked for.
     uids: Uids,
 }
@@ -90,7 +90,7 @@ impl Cluster {
             commands: Commands::new(config.calls.clone()),
             speech: Speech::new(&config.name, &config.calls, Arc::clone(&clock)),
             folders: Folders::new(&config.data),
-            facts: RwLock::new(crate::nodes::read(Vec::new(), &config.name, &config.facts)),
+            facts: RwLock::new(nodes::read(Vec::new(), &config.name, &config.facts)),
             board: Board::new(),
             reports: Reports::default(),
             observer: OnceLock::new(),
@@ -99,8 +99,7 @@ impl Cluster {
             mirror: Mirror::default(),
             orders: Orders::new(),
             end: CancellationToken::new(),
-            aside: RwLock::default(),
-            known: RwLock::default(),
+            kept_off: RwLock::default(),
             attempts: Mutex::default(),
             waiting: Mutex::default(),
             uids: Uids::new(),
@@ -184,39 +183,36 @@ impl Cluster {
         Ok(uid)
     }
 
-    /// What the cluster has, without the nodes that are set aside.
+    /// What the cluster has, without the nodes to which no job goes.
     pub fn facts(&self) -> Facts {
         let mut facts = self.facts.read().unwrap_or_else(PoisonError::into_inner).clone();
-        let aside = self.aside();
-        facts.nodes.retain(|node| !aside.contains(&node.name));
+        let (aside, spares) = self.kept_off();
+        facts.nodes.retain(|node| !aside.contains(&node.name) && !spares.contains(&node.name));
         if let Some(slurm) = &mut facts.slurm {
-            slurm.aside_nodes = aside;
+            (slurm.aside_nodes, slurm.spare_nodes) = (aside, spares);
         }
         facts
     }
 
     /// No job goes to these nodes from now on. What could be no node's name stands in no script.
     pub fn set_aside(&self, nodes: impl Iterator<Item = String>) {
-        *self.aside.write().unwrap_or_else(PoisonError::into_inner) =
-            nodes.filter(|name| slurm::is_word(name)).collect();
+        let nodes = nodes.filter(|name| slurm::is_word(name));
+        let all = self.config.facts.aside_nodes.iter().cloned().chain(nodes).collect();
+        self.kept_off.write().unwrap_or_else(PoisonError::into_inner).set_aside(all, &self.config.facts);
     }
 
-    /// Slurm has these nodes.
-    pub fn knows(&self, nodes: impl Iterator<Item = String>) {
-        *self.known.write().unwrap_or_else(PoisonError::into_inner) = nodes.collect();
+    /// Slurm has these nodes now.
+    pub fn saw(&self, seen: Vec<SeenNode>) {
+        let facts = &self.config.facts;
+        self.kept_off.write().unwrap_or_else(PoisonError::into_inner).saw(&seen, facts);
+        let found = nodes::read(seen, &self.config.name, facts);
+        *self.facts.write().unwrap_or_else(PoisonError::into_inner) = found;
     }
 
-    /// The nodes to which no job goes, of those that Slurm has: it takes no job that excludes another.
-    pub fn aside(&self) -> Vec<String> {
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        let aside = self.aside.read().unwrap_or_else(PoisonError::into_inner);
-        let all: BTreeSet<&String> = self.config.facts.aside_nodes.iter().chain(aside.iter()).collect();
-        all.into_iter().filter(|name| known.contains(*name)).cloned().collect()
-    }
-
-    /// It has this now.
-    pub fn has(&self, facts: Facts) {
-        *self.facts.write().unwrap_or_else(PoisonError::into_inner) = facts;
+    /// The nodes to which no job goes: those that are set aside, and the spares.
+    pub fn kept_off(&self) -> (Vec<String>, Vec<String>) {
+        let kept_off = self.kept_off.read().unwrap_or_else(PoisonError::into_inner);
+        (kept_off.aside(), kept_off.spares().to_vec())
     }
 
     /// How it is.

@@ -92,7 +92,8 @@ impl Executor for SlurmExecutor {
         let account = self.cluster.config.account(&job.project, &job.user)?;
         let cluster = self.cluster.config.name.clone();
         let facts = self.cluster.config.facts.of_project(&job.project).of_account(&account);
-        let facts = SlurmFacts { aside_nodes: self.cluster.aside(), ..facts };
+        let (aside_nodes, spare_nodes) = self.cluster.kept_off();
+        let facts = SlurmFacts { aside_nodes, spare_nodes, ..facts };
         Ok(Bindings::Slurm(Box::new(SlurmBindings { cluster, facts })))
     }
 

@@ -16,6 +16,7 @@ mod executor;
 mod fill;
 mod folders;
 mod judge;
+mod kept_off;
 mod logs;
 mod mirror;
 mod nodes;

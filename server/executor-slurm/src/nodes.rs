@@ -1,9 +1,10 @@
 //! What the nodes have. Pure: what Slurm says to values.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use cubeloom_domain::executor::{Facts, GpuFacts, NodeFacts};
 use cubeloom_domain::slurm::SlurmFacts;
+use cubeloom_domain::spares::Member;
 use cubeloom_domain::{Bytes, Cpu};
 
 /// The kind of these clusters.
@@ -15,6 +16,9 @@ const NOT_RESPONDING: &str = "NOT_RESPONDING";
 /// States in which a node takes no jobs now.
 const OUT: [&str; 10] =
     ["DOWN", "DRAIN", "DRAINED", "DRAINING", "FAIL", "FAILING", "ERROR", "UNKNOWN", "FUTURE", NOT_RESPONDING];
+
+/// States in which a node has jobs.
+const BUSY: [&str; 3] = ["ALLOCATED", "MIXED", "COMPLETING"];
 
 /// One node, as Slurm says it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -48,20 +52,44 @@ pub fn read(seen: Vec<SeenNode>, name: &str, facts: &SlurmFacts) -> Facts {
     }
 }
 
-fn here(node: SeenNode, facts: &SlurmFacts) -> Option<NodeFacts> {
-    if node.states.iter().any(|state| OUT.contains(&state.as_str())) {
-        return None;
-    }
+/// All nodes, as far as spares are concerned.
+pub fn members(seen: &[SeenNode], facts: &SlurmFacts) -> Vec<Member> {
+    let member = |node: &SeenNode| Member {
+        name: node.name.clone(),
+        groups: groups(node, facts),
+        is_well: !has_state(node, &OUT),
+    };
+    seen.iter().map(member).collect()
+}
+
+/// The nodes that have jobs.
+pub fn busy(seen: &[SeenNode]) -> BTreeSet<String> {
+    seen.iter().filter(|node| has_state(node, &BUSY)).map(|node| node.name.clone()).collect()
+}
+
+fn has_state(node: &SeenNode, words: &[&str]) -> bool {
+    node.states.iter().any(|state| words.contains(&state.as_str()))
+}
+
+/// The groups that a node is of.
+fn groups(node: &SeenNode, facts: &SlurmFacts) -> Vec<String> {
     let is_of = |(_, group): &(&String, &cubeloom_domain::slurm::SlurmNodeGroup)| {
         let partition = group.partition.as_ref().or(facts.partition.as_ref());
         partition.is_none_or(|partition| node.partitions.contains(partition))
             && group.features.iter().all(|feature| node.features.contains(feature))
     };
+    facts.node_groups.iter().filter(is_of).map(|(name, _)| name.clone()).collect()
+}
+
+fn here(node: SeenNode, facts: &SlurmFacts) -> Option<NodeFacts> {
+    if has_state(&node, &OUT) {
+        return None;
+    }
     Some(NodeFacts {
         cpu: Cpu(node.cpus.saturating_mul(1000)),
         memory: Bytes(node.memory.saturating_mul(1 << 20)),
         gpus: cards(&node.name, &node.gres),
-        groups: facts.node_groups.iter().filter(is_of).map(|(name, _)| name.clone()).collect(),
+        groups: groups(&node, facts),
         name: node.name,
         ..NodeFacts::default()
     })
@@ -151,6 +179,11 @@ mod tests {
         let cards: Vec<&str> = first.gpus.iter().map(|card| card.name.as_str()).collect();
         assert_eq!(cards, ["a100", "a100", "h100"]);
         assert_eq!(first.gpus[2].uuid, "n1/gpu/2");
+        let members = members(&lines(text), facts.slurm.as_ref().unwrap());
+        let well: Vec<bool> = members.iter().map(|member| member.is_well).collect();
+        assert_eq!(well, [true, true, false, false, false], "{members:?}");
+        assert_eq!(members[0].groups, ["cards", "fast"]);
+        assert_eq!(busy(&lines(text)), ["n1".to_owned()].into());
         assert_eq!((first.groups.join(" "), facts.nodes[1].groups.len()), ("cards fast".to_owned(), 0));
     }
 }

@@ -10,7 +10,6 @@ use tokio::time::{Instant, MissedTickBehavior};
 
 use crate::cluster::Cluster;
 use crate::commands::Trouble;
-use crate::nodes;
 use crate::seen::{Who, accounted, listed};
 
 /// How often the nodes are looked at; and the jobs, where there are none.
@@ -43,8 +42,7 @@ pub async fn keep(cluster: Arc<Cluster>) {
         if due(nodes_at, if is_away { every * 5 } else { SELDOM }) {
             nodes_at = Some(Instant::now());
             if let Ok(seen) = cluster.speech.nodes().await {
-                cluster.knows(seen.iter().map(|node| node.name.clone()));
-                cluster.has(nodes::read(seen, &cluster.config.name, &cluster.config.facts));
+                cluster.saw(seen);
             }
         }
     }

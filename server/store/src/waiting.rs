@@ -96,6 +96,20 @@ impl Store {
         .await
     }
 
+    /// The instances of a run that wait, those that were ready first.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn waiting_of(&self, run: &RunId, limit: usize) -> Result<Vec<InstanceRecord>, StoreError> {
+        let mut values = Values::texts("instance", &[run.as_str()])?;
+        values.int(i64::try_from(limit).unwrap_or(i64::MAX))?;
+        let sql = format!(
+            "SELECT {INSTANCE_COLUMNS} FROM instances WHERE run_id = $1 AND ended_at IS NULL \
+             AND SUBSTR(state_json, 11, 8) = 'waiting\"' ORDER BY ready_at, task, instance LIMIT $2"
+        );
+        self.all(AssertSqlSafe(sql), values, rows::instance).await
+    }
+
     /// The instances that wait longest, of all projects or of these.
     ///
     /// # Errors

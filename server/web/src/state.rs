@@ -18,7 +18,7 @@ use tokio::sync::{broadcast, watch};
 use crate::alerts::AlertSettings;
 use crate::archive::Archive;
 use crate::auth::{People, Throttle, oidc, secret};
-use crate::forecast::Starts;
+use crate::forecast::{Lines, Starts};
 use crate::limits::Rates;
 use crate::live::{Hub, Seats};
 use crate::metrics::AskMetrics;
@@ -56,6 +56,7 @@ struct Inner {
     archive: Archive,
     schedules: Schedules,
     starts: Starts,
+    lines: Lines,
     terminals: Terminals,
     monitor: Monitor,
 }
@@ -193,6 +194,7 @@ impl Web {
             archive: Archive::default(),
             schedules: Schedules::default(),
             starts: Starts::default(),
+            lines: Lines::default(),
             terminals,
             monitor: Monitor::default(),
         }))
@@ -331,6 +333,11 @@ impl Web {
     /// When jobs may start.
     pub(crate) fn starts(&self) -> &Starts {
         &self.0.starts
+    }
+
+    /// Who waits for others of its own run.
+    pub(crate) fn lines(&self) -> &Lines {
+        &self.0.lines
     }
 
     /// Asks the engine for a copy of a cluster's desk.

@@ -1,10 +1,12 @@
 //! What would become of a run before it is started, and when one that waits may start.
 
+use std::fs;
+
 use serde_json::{Value, json};
 
 use crate::api::runs::help::{document, id, of_task, start, task, until, until_task};
 use crate::api::support::{Client, Server, Who};
-use crate::support::wait_for;
+use crate::support::{TestApp, wait_for};
 
 const FORECAST: &str = "/projects/default/forecast";
 
@@ -12,6 +14,9 @@ const FORECAST: &str = "/projects/default/forecast";
 fn cores(name: &str, cpu: &str, line: &str, rest: &str) -> String {
     task(name, line, rest).replace("cpu: 100m", &format!("cpu: {cpu}"))
 }
+
+/// Goes on until there is a file of that name in the run's folder.
+const LASTS: &str = r#"until test -e "$CUBELOOM_RUN_DIR/NAME"; do sleep 0.05; done"#;
 
 /// What is told of each task of a document.
 #[track_caller]
@@ -323,4 +328,90 @@ fn every_instance_of_a_long_queue_says_why_it_waits() {
     assert_eq!(last["why"]["holders"], json!([]), "{last}");
     cancel(&editor, &run);
     cancel(&editor, &holder);
+}
+
+#[test]
+fn what_waits_for_the_parallelism_of_its_task_says_who_holds_it_and_how_many_are_before_it() {
+    let app = TestApp::new();
+    let shared = app.data().join("workspace/default/runs");
+    let server = Server::start_in(app);
+    let editor = server.as_(Who::Editor);
+    let each = |list: &str, line: &str| {
+        let rest = format!("    for_each: {{list: {list}, parallelism: 1}}\n");
+        document("sweep", &format!("tasks:\n{}", task("each", line, &rest)))
+    };
+    let before = start(&editor, &each("[a, b, c]", "sleep 0.3"));
+    until(&editor, &before, "succeeded");
+    let run = start(&editor, &each("[a, b, c, d, e]", &LASTS.replace("NAME", "{{ item }}")));
+    let instances =
+        || editor.get(&format!("/runs/{run}/tasks/each/instances")).expect(200).json()["items"].clone();
+    wait_for("an estimate", || {
+        instances().as_array().unwrap().len() == 5 && instances()[4]["wait"]["why"]["ahead"] == 3
+    });
+    let all = instances();
+    let [next, last] = [&all[1]["wait"], &all[4]["wait"]];
+    let why = &next["why"];
+    assert_eq!(
+        (&next["rule"], &why["rule"], &why["pool"]),
+        (&json!("parallelism"), &json!("task_parallelism"), &json!("local")),
+        "{next}"
+    );
+    let counted = |why: &Value| ["parallelism", "active", "ahead"].map(|name| why[name].as_u64().unwrap());
+    assert_eq!((counted(why), counted(&last["why"])), ([1, 1, 0], [1, 1, 3]), "{all}");
+    assert_eq!(
+        last["message"],
+        "the task's parallelism is 1: 1 of its instances are under way, and 3 wait before it"
+    );
+    // The first in the line is told whose end is its turn.
+    let holder = &why["holders"][0];
+    assert_eq!(
+        (&holder["task"], &holder["instance"], &holder["amounts"]["cpu"]),
+        (&json!("each"), &json!(0), &json!(0.1)),
+        "{why}"
+    );
+    assert_eq!(last["why"]["holders"], json!([]), "{last}");
+    // Three have run before, so that it is known when it may be the turn of each.
+    let p50 = |wait: &Value| wait["start"]["p50"].as_str().map(str::to_owned);
+    assert!(p50(next).is_some() && p50(next) < p50(last), "{all}");
+    let page = editor.get(&format!("page:/runs/{run}/tasks/each?instance=1")).expect(200).text();
+    assert!(
+        page.contains("It is its turn when one of these has ended") && page.contains("each #0"),
+        "{page}"
+    );
+    // It ends, and it is the turn of the next.
+    fs::write(shared.join(&run).join("a"), "").unwrap();
+    wait_for("the next to run", || instances()[1]["state"] == "running");
+    assert_eq!(instances()[0]["state"], "succeeded");
+    cancel(&editor, &run);
+}
+
+#[test]
+fn what_waits_for_the_parallelism_of_its_pipeline_stands_in_one_line_of_all_tasks() {
+    let app = TestApp::new();
+    let shared = app.data().join("workspace/default/runs");
+    let server = Server::start_in(app);
+    let editor = server.as_(Who::Editor);
+    let tasks = [
+        task("first", &LASTS.replace("NAME", "go"), "    priority: 9\n"),
+        task("late", "true", ""),
+        task("early", "true", "    priority: 5\n"),
+    ];
+    let run = start(&editor, &document("line", &format!("parallelism: 1\ntasks:\n{}", tasks.concat())));
+    let wait = |name: &str| of_task(&editor, &run, name)["wait"].clone();
+    wait_for("the places", || wait("late")["why"]["ahead"] == 1 && wait("early")["why"]["ahead"] == 0);
+    let (early, late) = (wait("early"), wait("late"));
+    assert_eq!(early["why"]["rule"], "pipeline_parallelism", "{early}");
+    assert_eq!(early["why"]["holders"][0]["task"], "first", "{early}");
+    assert_eq!(
+        late["message"],
+        "the pipeline's parallelism is 1: 1 of its jobs are under way, and 1 wait before it"
+    );
+    assert_eq!(
+        (&late["why"]["holders"], late.get("start")),
+        (&json!([]), None),
+        "nothing has run before: {late}"
+    );
+    // The holder that is named ends, and it is the turn of the first.
+    fs::write(shared.join(&run).join("go"), "").unwrap();
+    until(&editor, &run, "succeeded");
 }

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use crate::api::runs::help::{document, start, task, until, until_task};
 use crate::api::storage::clusters::AWAY;
 use crate::api::support::{Answer, Client, Server, Who};
+use crate::support::wait_for;
 
 const COMPARE: &str = "/projects/default/forecast/places";
 
@@ -155,6 +156,43 @@ fn a_place_where_it_waits_says_how_long_by_the_history_of_those_who_hold_it() {
     assert!(moment("done", "p50") > moment("start", "p50"), "{local}");
     editor.post(&format!("/runs/{holds}/cancel"), &json!({})).expect(202);
     until(&editor, &holds, "cancelled");
+}
+
+#[test]
+fn what_names_no_place_goes_to_the_projects() {
+    let server = Server::start();
+    far(&server);
+    let editor = server.as_(Who::Editor);
+    // Where runs of documents go: the cluster, and the node group of their only task.
+    let gone = |more: &str, own: &str| {
+        let run = start(&editor, &document("goes", &format!("{more}tasks:\n{}", task("say", "true", own))));
+        let plan = editor.get(&format!("/runs/{run}/plan")).expect(200).json();
+        editor.post(&format!("/runs/{run}/cancel"), &json!({}));
+        wait_for("it to end", || {
+            editor.get(&format!("/runs/{run}")).expect(200).json()["ended_at"].is_string()
+        });
+        let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        (word(&plan["cluster"]), word(&plan["tasks"][0]["placement"]["node_group"]))
+    };
+    let is_at = |found: (String, String), cluster: &str, node_group: &str| {
+        assert_eq!((found.0.as_str(), found.1.as_str()), (cluster, node_group));
+    };
+    is_at(gone("", ""), "local", "");
+    // The first that the project is bound to, where it has none that is usual.
+    bind(&server, &json!({"allowed": ["far/cards"]}));
+    is_at(gone("", ""), "far", "cards");
+    bind(&server, &json!({"allowed": ["local", "far", "far/cards"], "usual": "far/cards"}));
+    is_at(gone("", ""), "far", "cards");
+    // What names a cluster goes there, to the place that the project has on it.
+    is_at(gone("cluster: local\n", ""), "local", "");
+    is_at(gone("cluster: far\n", ""), "far", "cards");
+    bind(&server, &json!({"allowed": ["local", "far", "far/cards"], "usual": "local"}));
+    is_at(gone("", ""), "local", "");
+    is_at(gone("cluster: far\n", ""), "far", "");
+    // A task's own node group is kept.
+    is_at(gone("cluster: far\n", "    placement: {node_group: cards}\n"), "far", "cards");
+    bind(&server, &json!({}));
+    is_at(gone("", ""), "local", "");
 }
 
 #[test]

@@ -732,6 +732,10 @@ class HolderView(TypedDict):
     """
     Its task.
     """
+    instance: int
+    """
+    Which of the task's instances it is, from 0.
+    """
     amounts: dict[str, float]
     """
     What it holds, by resource: cores, bytes, pieces.
@@ -3156,7 +3160,7 @@ class WhyView(TypedDict):
     rule: str
     """
     The rule that keeps it: `capacity`, `not_lent`, `limit`, `no_borrowing`, `persons_cap`, `named_limit`, `apart`, `behind`,
-    `cool_down`, `leaving`, `scattered` or `never_fits`.
+    `cool_down`, `leaving`, `scattered`, `never_fits`, `task_parallelism` or `pipeline_parallelism`.
     """
     pool: str
     """
@@ -3185,7 +3189,16 @@ class WhyView(TypedDict):
     """
     ahead: int
     """
-    How many jobs of the same pool are before it in the queue.
+    How many are before it: jobs of the same pool; of `task_parallelism` instances of its task, of `pipeline_parallelism`
+    jobs of its run.
+    """
+    parallelism: NotRequired[int | None]
+    """
+    How many may go on at once, where parallelism is the rule.
+    """
+    active: NotRequired[int | None]
+    """
+    How many of them are under way: they run, or wait for a place.
     """
     behind: NotRequired[HeadView | None]
 

@@ -14,6 +14,7 @@ use cubeloom_domain::job::Job;
 use cubeloom_domain::outcome::Failure;
 use cubeloom_domain::plan::{PlannedTask, RunPlan};
 use cubeloom_domain::preflight::{Bounds, Preflight};
+use cubeloom_domain::quota::Pool;
 use cubeloom_domain::record::{AttemptRecord, InstanceRecord, RunRecord};
 use cubeloom_domain::sizing::{self, AttemptSizing};
 use cubeloom_domain::state::InstanceState;
@@ -207,6 +208,12 @@ impl ActiveRun {
     /// The cluster that a task's jobs go to.
     pub fn place_of(&self, task: TaskIx) -> &str {
         if self.plan.task(task).calls { RUNS } else { &self.plan.cluster }
+    }
+
+    /// The machines that a task's jobs go to.
+    pub fn pool_of(&self, task: TaskIx) -> Pool {
+        let node_group = self.plan.task(task).placement.node_group.clone();
+        Pool { cluster: self.place_of(task).to_owned(), node_group }
     }
 
     pub fn instance_mut(&mut self, at: At) -> Option<&mut Instance> {

@@ -10,7 +10,6 @@ use cubeloom_domain::job::Job;
 use cubeloom_domain::lowered::Bindings;
 use cubeloom_domain::outcome::Failure;
 use cubeloom_domain::plan::PlannedTask;
-use cubeloom_domain::quota::Pool;
 use cubeloom_domain::record::AttemptRecord;
 use cubeloom_domain::resources::{Amount, cards};
 use cubeloom_domain::state::{AttemptState, InstanceState, WaitReason};
@@ -106,10 +105,7 @@ impl Core {
             Scaler::AtStart | Scaler::Always => workers,
         });
         let grows = self.may_grow(at);
-        let pool = Pool {
-            cluster: run.place_of(at.task).to_owned(),
-            node_group: run.plan.task(at.task).placement.node_group.clone(),
-        };
+        let pool = run.pool_of(at.task);
         let preflight = run.next_preflight(at, self.bounds_of(&pool));
         let bound = run.next_job(at, workers).and_then(|job| {
             let job = tested(Job { grows, ..job }, preflight.as_deref());

@@ -115,7 +115,7 @@ fn holding(run: &super::active::ActiveRun, attempt: &AttemptRecord) -> Holding {
     Holding {
         project: record.project.clone(),
         pipeline: record.pipeline.clone(),
-        user: record.acting.as_ref().unwrap_or(&record.user).clone(),
+        user: record.person().to_owned(),
         attempt: attempt.clone(),
     }
 }

@@ -255,7 +255,7 @@ impl Core {
             pipeline: record.pipeline.clone(),
             pipeline_version: record.version,
             code: run.plan.context.code.clone(),
-            user: record.acting.as_ref().unwrap_or(&record.user).clone(),
+            user: record.person().to_owned(),
         };
         let made = run.tasks[at.task.index()].instances[at.instance as usize].report.models.iter();
         let made = made.map(|reported| NewModelVersion {

@@ -281,7 +281,7 @@ impl Place {
         Spec {
             key: format!("{}.{}.{}.{n}", record.id, planned.name, at.instance),
             project: record.project.clone(),
-            person: record.acting.as_ref().unwrap_or(&record.user).clone(),
+            person: record.person().to_owned(),
             run: record.id.number(),
             apart,
             length: run.lengths.get(at.task.index()).copied().flatten(),

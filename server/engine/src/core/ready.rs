@@ -3,9 +3,11 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
+use cubeloom_admission::in_line;
 use cubeloom_domain::outcome::Failure;
 use cubeloom_domain::plan::ForEachItems;
 use cubeloom_domain::state::{InstanceState, RunState, SkipReason, WaitReason};
+use cubeloom_domain::waiting::{Explanation, WaitRule};
 use cubeloom_domain::{RunId, TaskIx, Timestamp};
 use cubeloom_store::RunElsewhere;
 use serde_json::Value;
@@ -232,16 +234,14 @@ impl Core {
         let cell = &mut run.tasks[at.task.index()];
         if let Some(limit) = limit.filter(|limit| cell.queued + cell.active >= *limit) {
             cell.backlog.push_back(at.instance);
-            let message = format!("the task's parallelism is {limit}");
-            return self.explain(at, WaitReason::Parallelism { message });
+            return self.explain_line(at, WaitRule::TaskParallelism, limit);
         }
         cell.queued += 1;
         let key =
             (Reverse(run.plan.task(at.task).priority), cell.instances[at.instance as usize].ready_at, at);
         if let Some(limit) = run.plan.parallelism.filter(|limit| run.queued + run.active >= *limit) {
             run.backlog.insert(key);
-            let message = format!("the pipeline's parallelism is {limit}");
-            return self.explain(at, WaitReason::Parallelism { message });
+            return self.explain_line(at, WaitRule::PipelineParallelism, limit);
         }
         run.queued += 1;
         if !self.wait_for_place(at)
@@ -250,6 +250,14 @@ impl Core {
             let message = format!("its cluster `{cluster}` is not known to this server");
             self.explain(at, WaitReason::Capacity { message, why: None });
         }
+    }
+
+    /// Notes that as many others of its task or run go on as may.
+    fn explain_line(&mut self, at: At, rule: WaitRule, limit: u32) {
+        let Some(run) = self.runs[at.slot].as_ref() else { return };
+        let why = Explanation::of_parallelism(rule, run.pool_of(at.task), limit);
+        let message = in_line(&why);
+        self.explain(at, WaitReason::Parallelism { message, why: Some(Box::new(why)) });
     }
 
     /// Puts an instance into its cluster's queue, if that is known.

@@ -2,17 +2,29 @@
 
 use std::time::Duration;
 
-use cubeloom_domain::Cpu;
 use cubeloom_domain::outcome::Outcome;
 use cubeloom_domain::pipeline::{ForEach, Placement, Spread};
 use cubeloom_domain::record::Wish;
 use cubeloom_domain::state::{InstanceState, RunState, WaitReason};
+use cubeloom_domain::waiting::WaitRule;
+use cubeloom_domain::{Cpu, RunId};
 use cubeloom_testkit::builders::pipeline;
 use cubeloom_testkit::fake::Behaviour;
 use serde_json::json;
 
 use crate::fixture::Server;
 use crate::on_both;
+
+/// What an instance of `each` is told that waits for others of its task.
+async fn kept(server: &Server, run: &RunId, instance: u32) -> (String, WaitRule, Option<u32>) {
+    let told = async || {
+        let row = server.instance(run, "each", instance).await?;
+        let InstanceState::Waiting { reason: Some(reason), .. } = &row.state else { return None };
+        let why = reason.explanation().filter(|_| matches!(reason, WaitReason::Parallelism { .. }))?;
+        Some((reason.message().to_owned(), why.rule, why.parallelism))
+    };
+    server.until(told).await
+}
 
 on_both! {
     async fn what_does_not_fit_waits_says_why_and_starts_when_there_is_room(server: Server) {
@@ -45,13 +57,12 @@ on_both! {
             .task("each", |task| task.with(|task| task.for_each = Some(for_each)))
             .task("other", |task| task);
         let run = server.run(&doc).await;
-        let parallelism = |state: &InstanceState| {
-            matches!(state, InstanceState::Waiting { reason: Some(WaitReason::Parallelism { .. }), .. })
-        };
-        server.until(|| async {
-            let row = server.instance(&run, "each", 5).await?;
-            parallelism(&row.state).then_some(())
-        }).await;
+        let first = server.running(&["each", "each", "other"]).await;
+        let told = kept(&server, &run, 5).await;
+        assert_eq!(told, ("the task's parallelism is 2".to_owned(), WaitRule::TaskParallelism, Some(2)));
+        server.restart().await;
+        assert_eq!(server.running(&["each", "each", "other"]).await, first);
+        assert_eq!(kept(&server, &run, 5).await, told);
         let mut seen = 0;
         while seen < 7 {
             let running = server.until(|| async {

@@ -84,7 +84,7 @@ async fn what_waits_for_no_place_is_not_among_it(fixture: Fixture) {
         on_rejection: OnRejection::GoOn,
     };
     let instances = vec![
-        waits(0, Some(WaitReason::Parallelism { message: "the task's parallelism is 1".into() })),
+        waits(0, Some(WaitReason::Parallelism { message: "the task's parallelism is 1".into(), why: None })),
         waits(1, Some(WaitReason::Decision(question))),
         waits(2, Some(WaitReason::Capacity { message: "too little".into(), why: None })),
         InstanceRecord {
@@ -95,6 +95,12 @@ async fn what_waits_for_no_place_is_not_among_it(fixture: Fixture) {
     ];
     wait(store, "a", instances).await;
     assert_eq!(elsewhere(store, "b").await, [(1, 2)]);
+    // Of its run it is told, as is what waits for a decision; what is tried again later, or has to be made ready, does not wait.
+    let of_run = async |most: usize| -> Vec<u32> {
+        let found = store.waiting_of(&run_id(1), most).await.unwrap();
+        found.into_iter().map(|one| one.instance).collect()
+    };
+    assert_eq!((of_run(9).await, of_run(2).await), (vec![0, 1, 2], vec![0, 1]));
     // What is being stopped starts nothing either.
     let stopping = RunRecord { state: RunState::Cancelling, ..run(1) };
     store.commit(&lease("a"), &Changes { runs: vec![stopping], ..changes(Vec::new()) }).await.unwrap();

@@ -110,10 +110,17 @@ fn view<'h>(facts: &Facts, standing: Standing, holding: impl Iterator<Item = &'h
         attempts,
         nodes: facts.nodes.iter().map(node).collect(),
         node_groups: facts.node_groups.clone(),
-        spares: facts.kubernetes.as_ref().map(|facts| facts.spare_nodes.clone()).unwrap_or_default(),
+        spares: spares(facts),
         standing: standing.into(),
         problems: problems(facts, used),
     }
+}
+
+/// The nodes of a cluster that are spares now.
+fn spares(facts: &Facts) -> Vec<String> {
+    let of_slurm = || facts.slurm.as_ref().map(|facts| facts.spare_nodes.clone());
+    let found = facts.kubernetes.as_ref().map(|facts| facts.spare_nodes.clone()).or_else(of_slurm);
+    found.unwrap_or_default()
 }
 
 /// What people should know of a cluster before they send jobs there.

@@ -1,9 +1,11 @@
 //! When jobs may start. The engine's desks are asked, by copies of them: what is simulated holds up nothing.
 
 pub(crate) mod before;
+mod lines;
 pub(crate) mod places;
 mod starts;
 
+pub(crate) use lines::{Lines, RunLines};
 pub(crate) use starts::{JobStart, RunStarts, Starts};
 
 use std::sync::Arc;

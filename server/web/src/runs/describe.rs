@@ -115,8 +115,13 @@ pub(crate) fn failure(failure: &Failure, instance: Option<u32>, attempt: Option<
 /// Why an instance waits, when it does, and when it may start, as far as that is known.
 pub(crate) fn wait(state: &InstanceState, known: Option<&JobStart>, reader: Reader<'_>) -> Option<WaitView> {
     let InstanceState::Waiting { reason, .. } = state else { return None };
-    // The engine notes the reasons of those only that are next: of others the queue is asked.
-    let reason = reason.as_ref().or_else(|| known?.reason.as_ref());
+    let looked_up = known.and_then(|known| known.reason.as_ref());
+    let reason = match reason {
+        // The engine notes the rule, and not the place, which changes with every end.
+        Some(WaitReason::Parallelism { .. }) => looked_up.or(reason.as_ref()),
+        // It notes the reasons of those only that are next: of others the queue is asked.
+        _ => reason.as_ref().or(looked_up),
+    };
     Some(WaitView {
         rule: reason.map_or("unknown", WaitReason::rule).into(),
         message: reason.map(|reason| reason.message().to_owned()).unwrap_or_default(),

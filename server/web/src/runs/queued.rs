@@ -51,7 +51,7 @@ fn before(run: &RunRecord) -> RunAheadView {
     RunAheadView {
         run: run.id.to_string(),
         state: run.state.as_str().into(),
-        user: run.acting.as_ref().unwrap_or(&run.user).clone(),
+        user: run.person().to_owned(),
         created_at: Time(run.created_at),
     }
 }

@@ -17,7 +17,7 @@ use crate::api::runs::view::{RunView, TaskCounts};
 use crate::api::tasks::view::TaskView;
 use crate::auth::{Caller, projects_of};
 use crate::error::{ApiError, ApiResult};
-use crate::forecast::RunStarts;
+use crate::forecast::{RunLines, RunStarts};
 use crate::state::Web;
 
 /// Runs with no more instances than this are read whole.
@@ -37,6 +37,7 @@ pub(crate) struct Reader<'w> {
     pub(crate) plan: Arc<RunPlan>,
     counts: BTreeMap<u32, States>,
     starts: Arc<RunStarts>,
+    lines: Arc<RunLines>,
     /// The projects that the reader sees; `None` for all.
     seen: Option<Vec<String>>,
 }
@@ -64,7 +65,7 @@ impl<'w> Reader<'w> {
         let counts = by_task(&web.store().task_counts(run).await?);
         // Who sees a run sees its project.
         let seen = Some(vec![record.project.clone()]);
-        Ok(Self { web, record, plan, counts, starts: Arc::default(), seen })
+        Ok(Self { web, record, plan, counts, starts: Arc::default(), lines: Arc::default(), seen })
     }
 
     /// The same, with when that may start that waits, and with those whom it waits for, as far as a person sees them: for
@@ -75,6 +76,7 @@ impl<'w> Reader<'w> {
     pub(crate) async fn with_starts(mut self, caller: &Caller) -> ApiResult<Self> {
         if self.counts.values().any(|states| states.contains_key("waiting")) {
             self.starts = self.web.starts().of_run(self.web, &self.record.id, &self.plan.cluster).await;
+            self.lines = self.web.lines().of_run(self.web, &self.record, &self.plan, &self.starts).await?;
             self.seen = projects_of(self.web, caller).await?;
         }
         Ok(self)
@@ -82,7 +84,7 @@ impl<'w> Reader<'w> {
 
     /// What the reader is told of what waits.
     pub(crate) fn waits(&self) -> Waits<'_> {
-        Waits { starts: &self.starts, seen: self.seen.as_deref(), run: &self.record.id }
+        Waits { starts: &self.starts, lines: &self.lines, seen: self.seen.as_deref(), run: &self.record.id }
     }
 
     /// The run.

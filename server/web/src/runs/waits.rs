@@ -6,13 +6,15 @@ use cubeloom_domain::record::InstanceRecord;
 use super::describe;
 use crate::api::tasks::view::WaitView;
 use crate::api::tasks::why::Reader;
-use crate::forecast::RunStarts;
+use crate::forecast::{RunLines, RunStarts};
 
 /// What is known of those of a run that wait, and who asks.
 #[derive(Clone, Copy)]
 pub(crate) struct Waits<'r> {
     /// What the queue says of them.
     pub(super) starts: &'r RunStarts,
+    /// Where they stand among others of the run.
+    pub(super) lines: &'r RunLines,
     /// The projects that the reader sees; `None` for all.
     pub(super) seen: Option<&'r [String]>,
     /// The run.
@@ -23,6 +25,8 @@ impl Waits<'_> {
     /// Why an instance of a task waits, when it does.
     pub(crate) fn of(&self, task: &str, one: &InstanceRecord) -> Option<WaitView> {
         let reader = Reader { seen: self.seen, run: self.run };
-        describe::wait(&one.state, self.starts.of(task, one.instance), reader)
+        let in_line = self.lines.of(one);
+        let known = in_line.as_ref().or_else(|| self.starts.of(task, one.instance));
+        describe::wait(&one.state, known, reader)
     }
 }

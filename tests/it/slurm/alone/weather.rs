@@ -1,15 +1,18 @@
 //! The controller is started again, and nodes are lost, under jobs that run and under jobs that are being submitted: nothing is
 //! lost, nothing runs twice.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use cubeloom_domain::clusters::Standing;
+use cubeloom_domain::executor::Executor;
 use cubeloom_domain::outcome::{FailureKind, Outcome};
+use cubeloom_domain::slurm::SlurmNodeGroup;
 use cubeloom_testkit::conformance::{
-    Harness, PATIENCE, Program, assert_gone, executions, failure, processes_with, signed, until_executed,
+    Harness, PATIENCE, Program, assert_gone, executions, failure, processes_with, run, signed, until_executed,
 };
 use serde_json::json;
 
@@ -171,6 +174,57 @@ async fn comes(file: &Path) {
         assert!(began.elapsed() < PATIENCE, "{} does not come", file.display());
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
+}
+
+/// A group of all nodes that keeps one of them free.
+fn with_a_spare() -> OnSlurm {
+    OnSlurm::with(|config| {
+        let group = SlurmNodeGroup { partition: Some("all".into()), spares: 1, ..SlurmNodeGroup::default() };
+        config.facts.node_groups.insert("all".into(), group);
+    })
+}
+
+/// The nodes that take jobs, and the spares, once there are so many of each.
+async fn nodes(cluster: &OnSlurm, works: usize, kept: usize) -> (Vec<String>, Vec<String>) {
+    let began = Instant::now();
+    loop {
+        let facts = cluster.inner().facts();
+        let names: Vec<String> = facts.nodes.into_iter().map(|node| node.name).collect();
+        let spares = facts.slurm.map(|facts| facts.spare_nodes).unwrap_or_default();
+        if (names.len(), spares.len()) == (works, kept) {
+            return (names, spares);
+        }
+        assert!(began.elapsed() < PATIENCE, "{names:?} and the spares {spares:?}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// Runs a job of so many workers that spread over all nodes that it may have; these nodes, each once.
+async fn spread(cluster: &OnSlurm, workers: u32) -> BTreeSet<String> {
+    let (key, ended) = run(cluster, &Program::shell(&signed("")).workers(workers)).await;
+    assert_eq!(ended.outcome, Outcome::Succeeded);
+    (0..workers as usize).map(|rank| node_of(&cluster.attempt(&key), rank)).collect()
+}
+
+/// A spare takes jobs when another node of its group is called down, and is one again when that is well: then it is the other.
+#[ignore = "needs a Slurm: make test-slurm"]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_spare_works_in_the_place_of_a_node_that_is_called_down() {
+    let cluster = with_a_spare();
+    let (works, spares) = nodes(&cluster, 3, 1).await;
+    assert_eq!(spread(&cluster, 8).await, works.iter().cloned().collect(), "the spare is kept free");
+    let (lost, spare) = (works[0].clone(), spares[0].clone());
+    let down = tokio::task::spawn_blocking(move || Down::call(&lost)).await.unwrap();
+    let (works, _) = nodes(&cluster, 3, 0).await;
+    assert!(works.contains(&spare), "{works:?}");
+    assert!(spread(&cluster, 8).await.contains(&spare));
+    let lost = down.0.clone();
+    tokio::task::spawn_blocking(move || drop(down)).await.unwrap();
+    assert_eq!(nodes(&cluster, 3, 1).await.1, [lost]);
+    // One that is set aside here is replaced at once.
+    cluster.inner().set_aside([(spare.clone(), "its fan".to_owned())].into());
+    let (works, _) = nodes(&cluster, 3, 0).await;
+    assert!(!works.contains(&spare), "{works:?}");
 }
 
 /// A node is called down under a worker of two: the attempt is lost with Slurm's word for it, and the other worker ends, too.

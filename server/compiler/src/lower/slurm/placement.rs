@@ -34,11 +34,7 @@ pub fn asked(
     if !features.is_empty() {
         asked.push(format!("--constraint={}", features.join("&")));
     }
-    if !frame.facts.aside_nodes.is_empty() {
-        let aside = frame.facts.aside_nodes.join(",");
-        notes.decide(format!("no worker goes to nodes that are set aside: {aside}"));
-        asked.push(format!("--exclude={aside}"));
-    }
+    asked.extend(kept_off(frame, notes));
     apart(frame, &mut asked, notes);
     if workers > 1 && !alone {
         // Workers with cards talk much and are packed; others share what each node has, and are spread.
@@ -49,6 +45,19 @@ pub fn asked(
         });
     }
     asked
+}
+
+/// The nodes to which no worker goes.
+fn kept_off(frame: &Frame<'_>, notes: &mut Notes) -> Option<String> {
+    let (aside, spares) = (&frame.facts.aside_nodes, &frame.facts.spare_nodes);
+    if !aside.is_empty() {
+        notes.decide(format!("no worker goes to nodes that are set aside: {}", aside.join(",")));
+    }
+    if !spares.is_empty() {
+        notes.decide(format!("it goes to none of the spare nodes: {}", spares.join(", ")));
+    }
+    let all: Vec<&str> = aside.iter().chain(spares).map(String::as_str).collect();
+    (!all.is_empty()).then(|| format!("--exclude={}", all.join(",")))
 }
 
 /// The features that nodes must have, each once.

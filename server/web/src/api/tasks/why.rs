@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use cubeloom_domain::quota::Amounts;
-use cubeloom_domain::waiting::{Explanation, Holder, Shortage};
+use cubeloom_domain::waiting::{Explanation, Holder, Shortage, WaitRule};
 use cubeloom_domain::{AttemptKey, RunId};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -30,7 +30,7 @@ impl Reader<'_> {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct WhyView {
     /// The rule that keeps it: `capacity`, `not_lent`, `limit`, `no_borrowing`, `persons_cap`, `named_limit`, `apart`, `behind`,
-    /// `cool_down`, `leaving`, `scattered` or `never_fits`.
+    /// `cool_down`, `leaving`, `scattered`, `never_fits`, `task_parallelism` or `pipeline_parallelism`.
     pub rule: String,
     /// The machines that it concerns: `CLUSTER` or `CLUSTER/NODE_GROUP`.
     pub pool: String,
@@ -47,8 +47,15 @@ pub struct WhyView {
     pub holders: Vec<HolderView>,
     /// How many jobs of other projects hold it, too.
     pub hidden_holders: usize,
-    /// How many jobs of the same pool are before it in the queue.
+    /// How many are before it: jobs of the same pool; of `task_parallelism` instances of its task, of `pipeline_parallelism`
+    /// jobs of its run.
     pub ahead: u32,
+    /// How many may go on at once, where parallelism is the rule.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub parallelism: Option<u32>,
+    /// How many of them are under way: they run, or wait for a place.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub active: Option<u32>,
     /// The job that it must not delay, or must not share its node with; absent where that is of a project that you do not
     /// see.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -59,6 +66,11 @@ impl WhyView {
     /// Whether it waits for more of a resource, or for none in particular.
     pub(crate) fn is_about(&self, resource: &str) -> bool {
         self.shortages.is_empty() || self.shortages.iter().any(|short| short.resource == resource)
+    }
+
+    /// Whether a holder is one of several instances, so that its task alone does not say which one it is.
+    pub(crate) fn is_one_of_many(&self, holder: &HolderView) -> bool {
+        holder.instance > 0 || self.rule == word(&WaitRule::TaskParallelism)
     }
 
     /// What a reader is told of it.
@@ -74,6 +86,8 @@ impl WhyView {
             holders: seen.iter().filter_map(|holder| HolderView::new(holder, reader.run)).collect(),
             hidden_holders: hidden.len(),
             ahead: why.ahead,
+            parallelism: why.parallelism,
+            active: why.active,
             behind: why.head.as_ref().filter(|head| reader.sees(&head.project)).and_then(|head| {
                 let key: AttemptKey = head.key.parse().ok()?;
                 Some(HeadView {
@@ -135,6 +149,8 @@ pub struct HolderView {
     pub run: Option<String>,
     /// Its task.
     pub task: String,
+    /// Which of the task's instances it is, from 0.
+    pub instance: u32,
     /// What it holds, by resource: cores, bytes, pieces.
     pub amounts: BTreeMap<String, f64>,
 }
@@ -149,6 +165,7 @@ impl HolderView {
             user: holder.person.clone(),
             run: other_run(&key, own),
             task: key.task,
+            instance: key.instance,
             amounts: amounts.iter().map(|(kind, amount)| (kind.to_string(), number(kind, *amount))).collect(),
         })
     }

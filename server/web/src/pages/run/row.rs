@@ -1,7 +1,7 @@
 //! A task as a line of a table: what is going on, in one sentence.
 
 use super::tally::tally;
-use crate::api::tasks::view::TaskView;
+use crate::api::tasks::view::{TaskView, WaitView};
 use crate::pages::Frame;
 use crate::pages::runs::short;
 use crate::show::about;
@@ -57,28 +57,12 @@ impl Row {
     }
 
     fn wait(&self, frame: &Frame) -> String {
-        let Some(wait) = &self.task.wait else { return String::new() };
-        let rule = frame.t(match wait.rule.as_str() {
-            "capacity" => "run.wait-capacity",
-            "behind" => "run.wait-behind",
-            "quota" => "run.wait-quota",
-            "named_limit" => "run.wait-named-limit",
-            "parallelism" => "run.wait-parallelism",
-            _ => "run.wait-unknown",
-        });
-        let why = joined([Some(rule.to_owned()), Some(frame.said(&wait.message))], ": ");
-        joined([Some(why), self.start(frame)], frame.t("run.wait-then"))
+        self.task.wait.as_ref().map(|wait| waits(frame, wait)).unwrap_or_default()
     }
 
     /// Whether it says when it may start, which the clock makes untrue.
     pub(crate) fn is_estimated(&self) -> bool {
         self.waits() && self.task.wait.as_ref().is_some_and(|wait| wait.start.is_some())
-    }
-
-    fn start(&self, frame: &Frame) -> Option<String> {
-        let start = self.task.wait.as_ref()?.start?;
-        let within = |at: Time| about(frame.lang, at.0.since(frame.now.0));
-        Some(frame.t_with("run.wait-start", [("likely", within(start.p50)), ("late", within(start.p90))]))
     }
 
     fn running(&self, frame: &Frame) -> String {
@@ -103,6 +87,24 @@ impl Row {
             }
         }
     }
+}
+
+/// Why something waits, and when it may start, in words.
+pub(super) fn waits(frame: &Frame, wait: &WaitView) -> String {
+    let rule = frame.t(match wait.rule.as_str() {
+        "capacity" => "run.wait-capacity",
+        "behind" => "run.wait-behind",
+        "quota" => "run.wait-quota",
+        "named_limit" => "run.wait-named-limit",
+        "parallelism" => "run.wait-parallelism",
+        _ => "run.wait-unknown",
+    });
+    let why = joined([Some(rule.to_owned()), Some(frame.said(&wait.message))], ": ");
+    let within = |at: Time| about(frame.lang, at.0.since(frame.now.0));
+    let start = wait.start.map(|start| {
+        frame.t_with("run.wait-start", [("likely", within(start.p50)), ("late", within(start.p90))])
+    });
+    joined([Some(why), start], frame.t("run.wait-then"))
 }
 
 fn joined<const N: usize>(parts: [Option<String>; N], between: &str) -> String {

@@ -10,11 +10,12 @@ use serde_json::Value;
 
 use super::effective::Effective;
 use super::parallel::{self, Parallel};
-use super::row::Row;
+use super::row::{self, Row};
 use crate::api;
 use crate::api::tasks::preflight::{PreflightValues, PreflightView};
 use crate::api::tasks::view::{
-    AttemptView, HistoryView, InstanceView, NoticeView, RoleView, SearchView, TaskView, TrialView, WorkerView,
+    AttemptView, HistoryView, InstanceView, NoticeView, RoleView, SearchView, TaskView, TrialView, WaitView,
+    WorkerView,
 };
 use crate::api::tasks::why::WhyView;
 use crate::auth::Caller;
@@ -204,6 +205,12 @@ impl TaskPage {
     /// Why it waits, as data.
     fn why(&self) -> Option<&WhyView> {
         self.task().wait.as_ref()?.why.as_ref()
+    }
+
+    /// Why the chosen instance waits while others of its task do not: of a task that waits itself it stands above.
+    fn waits_alone(&self) -> Option<&WaitView> {
+        let chosen = self.instances.iter().find(|one| one.instance == self.instance)?;
+        chosen.wait.as_ref().filter(|_| !self.row.waits() && self.asked.is_none())
     }
 
     /// What keeps the present page of instances in links to one of them.

@@ -3,41 +3,41 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cubeloom_domain::kubernetes::NodeGroupFacts;
-
 /// A node, as far as spares are concerned.
-#[derive(Clone, Debug)]
-pub(crate) struct Member {
-    pub(crate) name: String,
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// Its name.
+    pub name: String,
     /// The groups that it is of, or would be if it were well.
-    pub(crate) groups: Vec<String>,
+    pub groups: Vec<String>,
     /// Whether jobs may go there: it is neither away nor set aside.
-    pub(crate) is_well: bool,
+    pub is_well: bool,
 }
 
-/// The nodes that are spares now, in the order of their names. `spares` and `used` are those that were spares, or not,
+/// The nodes that are spares now, in the order of their names. `wanted` says how many each group keeps; `spares` and `used` are those that were spares, or not,
 /// before: who is one stays one, and a node that is well again becomes one before another that has jobs. A group keeps at
 /// least one node for jobs.
-pub(crate) fn spares(
-    groups: &BTreeMap<String, NodeGroupFacts>,
+#[must_use]
+pub fn spares(
+    wanted: &BTreeMap<String, u32>,
     members: &[Member],
     spares: &[String],
     used: &BTreeSet<&str>,
 ) -> Vec<String> {
     let mut found = BTreeSet::new();
-    for (group, facts) in groups.iter().filter(|(_, facts)| facts.spares > 0) {
+    for (group, count) in wanted.iter().filter(|(_, count)| **count > 0) {
         let of_group = || members.iter().filter(|member| member.groups.contains(group));
         let away = of_group().filter(|member| !member.is_well).count();
         let mut well: Vec<&str> =
             of_group().filter(|member| member.is_well).map(|member| member.name.as_str()).collect();
-        let wanted = (facts.spares as usize).saturating_sub(away).min(well.len().saturating_sub(1));
+        let kept = (*count as usize).saturating_sub(away).min(well.len().saturating_sub(1));
         let was_spare = |name: &str| spares.iter().any(|spare| spare == name);
         // A node of two groups that is a spare of one serves the other as well.
         well.sort_by_key(|name| {
             let is_new = !used.contains(name);
             (std::cmp::Reverse((found.contains(*name), was_spare(name), is_new)), std::cmp::Reverse(*name))
         });
-        found.extend(well.into_iter().take(wanted).map(str::to_owned));
+        found.extend(well.into_iter().take(kept).map(str::to_owned));
     }
     found.into_iter().collect()
 }
@@ -46,8 +46,8 @@ pub(crate) fn spares(
 mod tests {
     use super::*;
 
-    fn groups(spares: u32) -> BTreeMap<String, NodeGroupFacts> {
-        BTreeMap::from([("cards".to_owned(), NodeGroupFacts { spares, ..NodeGroupFacts::default() })])
+    fn groups(spares: u32) -> BTreeMap<String, u32> {
+        BTreeMap::from([("cards".to_owned(), spares)])
     }
 
     /// The nodes `a` to `e`, of which these are away.
@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn a_node_of_two_groups_is_a_spare_of_both() {
         let mut both = groups(1);
-        both.insert("all".to_owned(), NodeGroupFacts { spares: 2, ..NodeGroupFacts::default() });
+        both.insert("all".to_owned(), 2);
         let mut members = five(&[]);
         members.iter_mut().for_each(|member| member.groups.push("all".into()));
         members[4].groups = vec!["all".into()];

@@ -1,0 +1,71 @@
+// Why an instance waits for others of its task: how many go on, how many are before it, and whose end is its turn.
+
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+
+import { flawless, look } from "./support/browser.mjs";
+import { until } from "./support/server.mjs";
+import { siteFor } from "./support/site.mjs";
+import { ended, start } from "./support/stage.mjs";
+
+const sweep = (items, line) => `apiVersion: cubeloom/v1
+kind: Pipeline
+name: sweep
+tasks:
+  - name: each
+    template: command
+    resources: {cpu: 100m, memory: 64Mi}
+    for_each: {list: [${items}], parallelism: 2}
+    arguments: {command: [sh, -c, "${line}"]}
+`;
+
+// Before the server is stopped: its jobs would go on.
+after(async () => {
+  await site.there.api("POST", `/runs/${site.there.run}/cancel`);
+  await ended(site.there.api, site.there.run);
+});
+
+const site = siteFor(async (server) => {
+  server.user("ada", "--admin");
+  server.user("vera", "--project", "default", "--role", "viewer");
+  const api = server.api(server.token("ada"));
+  await ended(api, await start(api, { document: sweep("1, 2, 3", "sleep 0.3") }));
+  const run = await start(api, { document: sweep("1, 2, 3, 4, 5", "sleep 600") });
+  const waits = async () => (await api("GET", `/runs/${run}/tasks/each/instances`)).body.items?.[4]?.wait?.why?.ahead === 2;
+  await until("the last to stand in the line", waits);
+  return { api, run };
+});
+
+const WORDS = {
+  en: ["Why it waits", "It is its turn when one of these has ended", /starts in about/],
+  zh: ["等待原因", "以下任意一个结束后即轮到它", /任务的并行上限为 2/],
+};
+
+for (const lang of ["en", "zh"]) {
+  for (const size of ["wide", "narrow"]) {
+    test(`an instance says for which others of its task it waits: ${lang}, ${size}`, async () => {
+      const { run } = site.there;
+      const [title, turn, said] = WORDS[lang];
+      const page = await site.open({ as: "vera", lang, size });
+      await page.goto(`/runs/${run}/tasks/each?instance=2`);
+      const why = page.locator(".callout", { hasText: title });
+      await why.getByText(said).waitFor();
+      const cells = () => why.locator("td").allInnerTexts();
+      assert.deepEqual(await cells(), ["2", "2", "0"]);
+      await why.getByText(turn).waitFor();
+      const holders = await why.locator(".why-holders a").allInnerTexts();
+      assert.deepEqual(holders.sort(), ["each #0", "each #1"]);
+      assert.deepEqual(await look(page, lang), []);
+      // The last one is told how many are before it, and nobody whose end would be its turn.
+      await page.locator("#instance-4 a").click();
+      await until("the last one to be shown", async () => (await cells()).join() === "2,2,2");
+      assert.equal(await why.locator(".why-holders").count(), 0);
+      // A holder leads to itself.
+      await page.locator("#instance-2 a").click();
+      await why.locator(".why-holders a", { hasText: "each #1" }).click();
+      await page.locator("#instance-1[aria-selected]").waitFor();
+      flawless(page);
+      await page.context().close();
+    });
+  }
+}
