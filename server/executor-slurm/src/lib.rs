@@ -19,6 +19,7 @@ mod judge;
 mod logs;
 mod mirror;
 mod nodes;
+mod notices;
 mod orders;
 mod parcel;
 mod places;

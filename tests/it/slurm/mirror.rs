@@ -18,7 +18,7 @@ use super::executor::OnSlurm;
 use super::harness::told;
 use super::server::in_front;
 
-fn slurm(program: &str, words: &[&str]) -> String {
+pub fn slurm(program: &str, words: &[&str]) -> String {
     let done = Command::new(program).args(words).env("SLURM_CONF", told("SLURM_CONF")).output().unwrap();
     format!("{}{}", String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr))
 }

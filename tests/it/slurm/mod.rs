@@ -29,6 +29,7 @@ mod gangs;
 mod harness;
 mod mirror;
 mod outside;
+mod preview;
 mod product;
 mod rest;
 mod scripts;

@@ -3872,8 +3872,8 @@ class CompiledTaskView(TypedDict):
     """
     jobs: Any
     """
-    The jobs of its first instances, at most 20, as they would be submitted; a sentence instead when they are
-    known only later.
+    The jobs of its first instances, at most 20, as the cluster would be given them; a sentence instead when they are
+    known only later, or the cluster would not take them.
     """
 
 

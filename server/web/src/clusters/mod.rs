@@ -8,8 +8,10 @@ use std::sync::Arc;
 
 use cubeloom_domain::clusters::Standing;
 use cubeloom_domain::executor::{Executor, Facts, NodeFacts};
+use cubeloom_domain::job::Job;
 use cubeloom_domain::kubernetes::KubernetesFacts;
 use cubeloom_domain::lowered::Bindings;
+use cubeloom_domain::outcome::Failure;
 use cubeloom_domain::resources::Amount;
 use cubeloom_domain::template::TaskTemplate;
 use cubeloom_store::Holding;
@@ -74,6 +76,15 @@ pub(crate) async fn workspace_claim(web: &Web, cluster: &str) -> ApiResult<Optio
 pub(crate) async fn facts(executor: &Arc<dyn Executor>) -> ApiResult<Facts> {
     let executor = Arc::clone(executor);
     tokio::task::spawn_blocking(move || executor.facts()).await.map_err(ApiError::internal)
+}
+
+/// Says what a cluster would bind a job to. One that is gone is asked nothing: then a job is what this machine would be given.
+pub(crate) fn foresee(
+    web: &Web,
+    cluster: &str,
+) -> impl Fn(&Job) -> Result<Option<Bindings>, Failure> + Send + use<> {
+    let executor = web.clusters().get(cluster);
+    move |job| executor.as_ref().map_or(Ok(None), |executor| executor.foresee(job))
 }
 
 /// What attempts hold on a cluster, the newest first.
