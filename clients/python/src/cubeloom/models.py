@@ -3706,6 +3706,11 @@ class ClusterBody(TypedDict):
     """
     Kueue's local queue for the jobs; Kueue is used where it is named and Volcano is not there.
     """
+    kai_queue: NotRequired[str | None]
+    """
+    KAI-Scheduler's queue for pods with a part of a graphics card, `{project}` in it for the project's name; it shares cards
+    where it is there, named here, and Volcano is not.
+    """
     priority_class: NotRequired[str | None]
     """
     The priority class of the jobs.
