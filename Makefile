@@ -5,7 +5,7 @@ SHELL := bash
 .DEFAULT_GOAL := help
 # Targets follow each other: cargo already uses every core.
 .NOTPARALLEL:
-.PHONY: help run test test-templates crash-test test-images test-cluster on-cluster on-bare-cluster test-frameworkcontroller on-frameworkcontroller test-slurm on-slurm cluster-up cluster-down bench bench-cluster bench-slurm fuzz screenshots openapi fmt lint clean
+.PHONY: help run test test-templates crash-test test-images test-cluster on-cluster on-bare-cluster test-frameworkcontroller on-frameworkcontroller test-slurm on-slurm slurm-up test-card cluster-up cluster-down bench bench-cluster bench-slurm fuzz screenshots openapi fmt lint clean
 
 # A fresh rustup has not reached this shell's PATH yet, and Debian's own Rust is too old.
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
@@ -16,6 +16,7 @@ ONCE ?=
 CRASHES ?= 1000
 NODE ?=
 IMAGES ?=
+PYTHON ?= python3
 FUZZ_SECONDS ?= 60
 
 DENY := cargo-deny 0.20.2
@@ -93,6 +94,12 @@ test-slurm: setup-test setup-slurm frontend ## What goes to Slurm, on a real one
 
 on-slurm:
 	$(nextest) --workspace --run-ignored only -j 6 -E 'package(cubeloom-tests) and test(/^slurm::/) and not test(/::bench_/)'
+
+slurm-up: setup-slurm release ## Start a real Slurm of four nodes until Ctrl-C, and say what to type to try Cubeloom on it (root)
+	@tests/slurm/up --by-hand "$(CUBELOOM)"
+
+test-card: setup-run release ## Three processes that share a real card (an NVIDIA card; PYTHON=one that has PyTorch for CUDA)
+	$(PYTHON) tests/card/check "$(CUBELOOM)"
 
 cluster-up: setup-cluster ## Start a real Kubernetes on this machine, until Ctrl-C (NODE=1: with a real node, as root)
 	@tests/cluster/up --state "$(CLUSTER)" $(if $(NODE),--node)

@@ -94,6 +94,7 @@ const OTHERS: &[&str] = &[
     "Resource temporarily unavailable",
     "in standby mode",
     "Nothing new added",
+    "Submitted batch job",
     // Lines of scripts that find an image, and what leads into it.
     "# The image in which",
     "[ -e \"$image\" ]",

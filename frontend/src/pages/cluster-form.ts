@@ -85,7 +85,9 @@ function more(present: Readonly<Partial<Settings>>): HTMLElement[] {
     row(
       field("volcano_queue", t("clusters.volcano-queue"), required(input(present.volcano_queue ?? "default")), t("clusters.volcano-queue-help")),
       field("kueue_queue", t("clusters.kueue-queue"), input(present.kueue_queue ?? ""), t("clusters.kueue-queue-help"))),
-    field("priority_class", t("clusters.priority-class"), input(present.priority_class ?? "")),
+    row(
+      field("kai_queue", t("clusters.kai-queue"), input(present.kai_queue ?? ""), t("clusters.kai-queue-help")),
+      field("priority_class", t("clusters.priority-class"), input(present.priority_class ?? ""))),
     check("host_network", t("clusters.host-network"), present.host_network ?? false, t("clusters.host-network-help")),
     row(
       field("patience_seconds", t("clusters.patience"), number(present.patience_seconds ?? 600, 0), t("clusters.patience-help")),
@@ -216,6 +218,7 @@ export function told(data: FormData): Settings {
     pull_secrets: list("pull_secrets"),
     volcano_queue: said(data, "volcano_queue"),
     kueue_queue: maybe("kueue_queue"),
+    kai_queue: maybe("kai_queue"),
     priority_class: maybe("priority_class"),
     host_network: data.has("host_network"),
     patience_seconds: count("patience_seconds"),

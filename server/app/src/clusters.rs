@@ -20,9 +20,6 @@ use cubeloom_store::{Store, StoreError};
 use cubeloom_web::clusters::{cards_over_time, cards_worked, open_kubeconfig, pods_used};
 use cubeloom_web::secrets::Keyring;
 
-/// How often a Slurm cluster is asked about all jobs together.
-const SLURM_EVERY: Duration = Duration::from_secs(1);
-
 /// What executors of added clusters are made with.
 pub struct Maker {
     /// The data folder.
@@ -122,11 +119,11 @@ impl Maker {
             facts: said.facts,
             way: said.way,
             mirror: said.mirror,
+            every: Duration::from_secs(calls.every),
             calls,
             data: self.data.clone(),
             code: self.code.clone(),
             vault: Some(Arc::clone(&self.vault)),
-            every: SLURM_EVERY,
         };
         Ok(SlurmExecutor::new(config, Arc::clone(&self.clock)))
     }

@@ -3,10 +3,12 @@
 //! What only submission knows is a placeholder (`<address of worker-0>`, `<run folder>`); so is what an earlier task
 //! will report: `<output rows of pull>`.
 
+use std::ops::Range;
+
 use cubeloom_domain::executor::Facts;
 use cubeloom_domain::job::Job;
 use cubeloom_domain::kubernetes::{KubernetesFacts, KubernetesJob};
-use cubeloom_domain::lowered::LocalJob;
+use cubeloom_domain::lowered::{Bindings, LocalJob};
 use cubeloom_domain::outcome::Failure;
 use cubeloom_domain::plan::{Late, RunPlan};
 use cubeloom_domain::slurm::{SlurmFacts, SlurmJob};
@@ -16,6 +18,9 @@ use serde_json::{Map, Value, json};
 
 use crate::lower::Refusal;
 use crate::{Outputs, expand, job, lower};
+
+/// All instances of a task.
+const ALL: Range<usize> = 0..usize::MAX;
 
 /// What one task would submit, each job as the kind of cluster takes it.
 #[derive(Clone, Debug, Serialize)]
@@ -47,36 +52,23 @@ pub fn all(plan: &RunPlan) -> Vec<TaskPreview> {
 /// One task of a plan.
 #[must_use]
 pub fn one(plan: &RunPlan, ix: TaskIx) -> TaskPreview {
-    first(plan, ix, usize::MAX)
+    lowered(plan, ix, ALL, lower::preview)
 }
 
-/// The job of one instance of a task, as plain data of the kind of cluster that these are the facts of; none where the task has
-/// no such instance. What the cluster cannot give is told instead.
+/// One task of a plan, with the jobs of these instances, as far as there are such: each as plain data, as a submission to the
+/// cluster that says what it would bind them to. What it cannot give is told instead. A cluster that foresees nothing is this
+/// machine.
 #[must_use]
-pub fn instance_on(
+pub fn bound(
     plan: &RunPlan,
     ix: TaskIx,
-    instance: u32,
-    facts: &Facts,
-) -> Jobs<Result<Value, Vec<Refusal>>> {
-    let most = (instance as usize).saturating_add(1);
-    let made = lowered(plan, ix, most, |job| match (&facts.kubernetes, &facts.slurm) {
-        (Some(facts), _) => {
-            lower::kubernetes::lower(job, &facts.of_project(&job.project)).map(|made| json!(made))
-        }
-        (_, Some(facts)) => lower::slurm::lower(job, facts).map(|made| json!(made)),
-        (None, None) => Ok(json!(lower::preview(job))),
-    });
-    match made.jobs {
-        Jobs::Known(jobs) => Jobs::Known(jobs.into_iter().skip(instance as usize).collect()),
-        later @ Jobs::Later(_) => later,
-    }
-}
-
-/// One task of a plan, with the jobs of its first instances, at most so many.
-#[must_use]
-pub fn first(plan: &RunPlan, ix: TaskIx, most: usize) -> TaskPreview {
-    lowered(plan, ix, most, lower::preview)
+    instances: Range<usize>,
+    foresee: impl Fn(&Job) -> Result<Option<Bindings>, Failure>,
+) -> TaskPreview<Result<Value, Failure>> {
+    lowered(plan, ix, instances, |job| match foresee(job)? {
+        Some(bindings) => Ok(json!(lower::lower(job, &bindings)?.object())),
+        None => Ok(json!(lower::preview(job))),
+    })
 }
 
 /// Every task of a plan, on a Kubernetes cluster.
@@ -104,7 +96,7 @@ fn on_cluster<J>(
 ) -> Result<Vec<TaskPreview<J>>, Vec<Problem>> {
     let (mut tasks, mut problems) = (Vec::with_capacity(plan.tasks.len()), Vec::new());
     for ix in (0u32..).map(TaskIx).take(plan.tasks.len()) {
-        let TaskPreview { task, needs, jobs } = lowered(plan, ix, usize::MAX, &lower);
+        let TaskPreview { task, needs, jobs } = lowered(plan, ix, ALL, &lower);
         let jobs = match jobs {
             Jobs::Later(sentence) => Jobs::Later(sentence),
             Jobs::Known(jobs) => match jobs.into_iter().collect() {
@@ -141,10 +133,15 @@ fn refused_by(plan: &RunPlan, refuse: impl Fn(&Job) -> Option<Vec<Refusal>>) -> 
         .collect()
 }
 
-/// The jobs of a task's first instances, each lowered.
-fn lowered<J>(plan: &RunPlan, ix: TaskIx, most: usize, lower: impl Fn(&Job) -> J) -> TaskPreview<J> {
+/// The jobs of some of a task's instances, each lowered.
+fn lowered<J>(
+    plan: &RunPlan,
+    ix: TaskIx,
+    instances: Range<usize>,
+    lower: impl Fn(&Job) -> J,
+) -> TaskPreview<J> {
     let planned = plan.task(ix);
-    let jobs = match jobs(plan, ix, most) {
+    let jobs = match jobs(plan, ix, instances) {
         Ok(_) if planned.asks => Jobs::Later("a person decides: nothing is submitted".into()),
         Ok(_) if planned.calls => Jobs::Later("it starts a run of another pipeline: compile that one".into()),
         Ok(jobs) => Jobs::Known(jobs.iter().map(lower).collect()),
@@ -161,25 +158,30 @@ fn lowered<J>(plan: &RunPlan, ix: TaskIx, most: usize, lower: impl Fn(&Job) -> J
 /// # Errors
 /// It depends on what earlier tasks will report.
 pub(crate) fn first_job(plan: &RunPlan, ix: TaskIx) -> Result<Option<Job>, Failure> {
-    Ok(jobs(plan, ix, 1)?.into_iter().next())
+    Ok(jobs(plan, ix, 0..1)?.into_iter().next())
 }
 
-/// The first attempts of a task's instances.
-fn jobs(plan: &RunPlan, ix: TaskIx, most: usize) -> Result<Vec<Job>, Failure> {
+/// The first attempts of some of a task's instances.
+fn jobs(plan: &RunPlan, ix: TaskIx, instances: Range<usize>) -> Result<Vec<Job>, Failure> {
     // An argument may want a list where a placeholder is a text.
-    let with = |outputs: &Outputs| jobs_with(plan, ix, most, outputs);
+    let with = |outputs: &Outputs| jobs_with(plan, ix, instances.clone(), outputs);
     let first = with(&placeholders(plan, ix, |text| json!(text)));
     first.or_else(|failure| with(&placeholders(plan, ix, |text| json!([text]))).map_err(|_| failure))
 }
 
-fn jobs_with(plan: &RunPlan, ix: TaskIx, most: usize, outputs: &Outputs) -> Result<Vec<Job>, Failure> {
+fn jobs_with(
+    plan: &RunPlan,
+    ix: TaskIx,
+    instances: Range<usize>,
+    outputs: &Outputs,
+) -> Result<Vec<Job>, Failure> {
     if plan.task(ix).asks || plan.task(ix).calls {
         return Ok(Vec::new());
     }
     let plain = plan.task(ix).for_each.is_none();
     let items = expand(plan, ix, outputs)?;
     let job = |(at, item): (u32, &Value)| job(plan, ix, at, (!plain).then_some(item), 1, None, outputs);
-    (0u32..).zip(&items).take(most).map(job).collect()
+    (0u32..).zip(&items).take(instances.end).skip(instances.start).map(job).collect()
 }
 
 /// Outputs of earlier tasks, by name, as far as this task's expressions name them.

@@ -244,6 +244,14 @@ pub trait Executor: Send + Sync {
     /// A failure of kind `CouldNotStart` when something that the job names is not there (any more).
     fn bind(&self, job: &Job) -> Result<Bindings, Failure>;
 
+    /// What [`Executor::bind`] would answer now, with nothing reserved; `None` where only a reservation can tell.
+    ///
+    /// # Errors
+    /// Those of `bind`.
+    fn foresee(&self, _job: &Job) -> Result<Option<Bindings>, Failure> {
+        Ok(None)
+    }
+
     /// Takes back, after a restart, the reservation that is stored with an attempt.
     fn rebind(&self, job: &Job, bindings: &Bindings);
 

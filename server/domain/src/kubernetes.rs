@@ -112,7 +112,7 @@ pub struct OperatorFacts {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QueueFacts {
-    /// Volcano's Queue, or Kueue's LocalQueue.
+    /// Volcano's or KAI-Scheduler's Queue, or Kueue's LocalQueue.
     pub queue: String,
     /// A PriorityClass, or Kueue's WorkloadPriorityClass.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -134,6 +134,10 @@ pub struct CardFacts {
     pub hami: bool,
     /// Whether Volcano shares cards: nodes offer `volcano.sh/vgpu-number`.
     pub vgpu: bool,
+    /// Where pods with parts of cards queue, where KAI-Scheduler hands them out; absent where it does not. `{project}` in it
+    /// stands for the project's name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kai: Option<QueueFacts>,
     /// Profiles of MIG that nodes offer as resources of their own, e.g. `1g.10gb`.
     pub mig: Vec<String>,
 }
@@ -191,6 +195,10 @@ impl KubernetesFacts {
         Self {
             namespace: named(&self.namespace),
             workspace_path: named(&self.workspace_path),
+            cards: CardFacts {
+                kai: self.cards.kai.clone().map(|kai| QueueFacts { queue: named(&kai.queue), ..kai }),
+                ..self.cards.clone()
+            },
             ..self.clone()
         }
     }
@@ -205,6 +213,7 @@ impl Default for CardFacts {
             products: Vec::new(),
             hami: false,
             vgpu: false,
+            kai: None,
             mig: Vec::new(),
         }
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use crate::ids::{AttemptKey, RunId};
 use crate::job::{PythonEnvironment, SecretMount, SuccessRule};
@@ -66,6 +67,19 @@ pub enum Lowered {
     None,
 }
 
+impl Lowered {
+    /// It as plain data, for people to read; none where the executor is given nothing.
+    #[must_use]
+    pub fn object(&self) -> Option<Value> {
+        match self {
+            Self::Local(job) => Some(json!(job)),
+            Self::Kubernetes(job) => Some(json!(job)),
+            Self::Slurm(job) => Some(json!(job)),
+            Self::None => None,
+        }
+    }
+}
+
 /// The Kubernetes cluster that a job goes to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KubernetesBindings {
@@ -82,6 +96,9 @@ pub struct SlurmBindings {
     pub cluster: String,
     /// What was known of it, for the job's project, when the attempt was made: from it alone follows the script.
     pub facts: SlurmFacts,
+    /// The account that was kept for the project's quota then, for which the job is submitted whatever the script says.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub counted_as: Option<String>,
 }
 
 /// Addresses, ports, devices and folders on this machine.

@@ -1,5 +1,6 @@
 //! What a Slurm cluster has, what a project has there, and what a job becomes on it.
 
+mod calls;
 mod containers;
 mod rest;
 mod settings;
@@ -12,6 +13,7 @@ use serde_json::Value;
 use crate::ids::AttemptKey;
 use crate::lowered::LocalJob;
 
+pub use calls::SlurmCalls;
 pub use containers::{ContainerProgram, SlurmContainers, is_image};
 pub use rest::{REST_VERSIONS, RestPlace, SlurmRest};
 pub use settings::{SlurmMirror, SlurmSettings};
@@ -117,50 +119,6 @@ pub struct SlurmCards {
     pub types: Vec<String>,
     /// Into how many shards (the generic resource `shard`) each card is divided; absent where cards are handed out whole.
     pub shards: Option<u32>,
-}
-
-/// How a cluster's commands are called on the server's machine. These are programs that run as the server, so that the
-/// server's own settings say them, never who adds a cluster.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SlurmCalls {
-    /// The words before a command by which it runs as another account, `{account}` in them: `[sudo, -n, -u, "{account}", --]`.
-    /// Empty where all jobs run as the server's own account: then tasks can read what the server can read.
-    #[serde(rename = "become")]
-    pub become_account: Vec<String>,
-    /// The configuration file (`SLURM_CONF`); Slurm's usual one where it is absent.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub conf: Option<String>,
-    /// Where commands are looked for.
-    #[serde(default = "usual_path")]
-    pub path: String,
-    /// How slurmrestd is reached, which is asked then in place of the commands wherever it can be.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub slurmrestd: Option<SlurmRest>,
-}
-
-fn usual_path() -> String {
-    "/usr/local/bin:/usr/bin:/bin".into()
-}
-
-impl SlurmCalls {
-    /// What is wrong with it, a sentence each that begins with the field.
-    #[must_use]
-    pub fn mistakes(&self) -> Vec<String> {
-        let mut found = Vec::new();
-        let leads = self.become_account.iter().any(|word| word.contains("{account}"));
-        if !leads && !self.become_account.is_empty() {
-            found.push("become: name the account in it, as `{account}`".into());
-        }
-        if let Some(conf) = self.conf.as_ref().filter(|conf| !is_path(conf)) {
-            found.push(format!("conf: `{conf}` is no absolute path of letters, digits and `/._-+`"));
-        }
-        if !self.path.split(':').all(is_path) {
-            found.push("path: write absolute folders with `:` between them".into());
-        }
-        found.extend(self.slurmrestd.iter().flat_map(SlurmRest::mistakes));
-        found
-    }
 }
 
 /// As whom a cluster's jobs run.
@@ -450,20 +408,6 @@ mod tests {
 
     fn fields(mistakes: &[String]) -> Vec<&str> {
         mistakes.iter().map(|text| text.split(": ").next().unwrap()).collect()
-    }
-
-    #[test]
-    fn accounts_are_led_to_by_words_that_name_them() {
-        let calls = |words: &[&str]| SlurmCalls {
-            become_account: words.iter().map(|word| (*word).to_owned()).collect(),
-            conf: None,
-            path: usual_path(),
-            slurmrestd: None,
-        };
-        assert_eq!(calls(&[]).mistakes(), Vec::<String>::new());
-        assert_eq!(calls(&["sudo", "-n", "-u", "{account}", "--"]).mistakes(), Vec::<String>::new());
-        let wrong = SlurmCalls { conf: Some("slurm.conf".into()), path: "bin".into(), ..calls(&["sudo"]) };
-        assert_eq!(fields(&wrong.mistakes()), ["become", "conf", "path"]);
     }
 
     #[test]

@@ -189,6 +189,10 @@ impl Executor for KubernetesExecutor {
         Ok(Bindings::Kubernetes(Box::new(KubernetesBindings { cluster, facts })))
     }
 
+    fn foresee(&self, job: &Job) -> Result<Option<Bindings>, Failure> {
+        self.bind(job).map(Some)
+    }
+
     fn at_once(&self) -> usize {
         AT_ONCE
     }

@@ -33,12 +33,13 @@ const GATHER: Duration = Duration::from_secs(1);
 const AT_ONCE: usize = 8;
 
 /// API groups that matter, e.g. those of operators.
-const GROUPS: [&str; 9] = [
+const GROUPS: [&str; 10] = [
     "kubeflow.org",
     "ray.io",
     "sparkoperator.k8s.io",
     "batch.volcano.sh",
     "scheduling.volcano.sh",
+    "scheduling.run.ai",
     "kueue.x-k8s.io",
     "jobset.x-k8s.io",
     "frameworkcontroller.microsoft.com",
@@ -249,6 +250,7 @@ fn facts(
     facts.cards.mig.extend(cards.mig.iter().filter(|mig| !own.cards.mig.contains(mig)).cloned());
     facts.cards.hami |= cards.hami;
     facts.cards.vgpu |= cards.vgpu;
+    facts.cards.kai = own.cards.kai.clone().filter(|_| has("scheduling.run.ai"));
     facts.rdma = own.rdma.clone().or_else(|| cards.rdma.clone());
     (facts.spare_nodes, facts.aside_nodes) = (kept_off.spares, kept_off.aside);
     Facts {
@@ -385,9 +387,13 @@ fn node_facts(node: &Node, facts: &KubernetesFacts) -> NodeFacts {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use serde_json::json;
 
     use super::*;
+    use crate::access::Access;
+    use crate::testing::config;
 
     /// A node with parts of cards, as device plugins and feature discovery tell of them.
     fn with_cards(annotations: serde_json::Value, has: serde_json::Value) -> Node {
@@ -450,5 +456,17 @@ mod tests {
         let emptied = node(json!({"pool": "cards"}), taint("NoExecute"));
         assert_eq!((groups(&emptied), is_usable(&emptied, &facts)), (Vec::new(), false));
         assert_eq!(groups(&node(json!({}), taint("PreferNoSchedule"))), ["every"]);
+    }
+
+    #[test]
+    fn kai_shares_cards_where_it_is_there_and_a_queue_is_named() {
+        let mut config = config(Path::new("/nowhere"), Access::InCluster);
+        config.facts.cards.kai = Some(QueueFacts { queue: "q".into(), priority_class: None });
+        let kai = |kinds: BTreeSet<String>| {
+            let facts = facts(&config, Vec::new(), KeptOff::default(), &kinds, &Cards::default());
+            facts.kubernetes.unwrap().cards.kai
+        };
+        assert_eq!(kai(BTreeSet::from(["queues.scheduling.run.ai/v2".into()])), config.facts.cards.kai);
+        assert_eq!(kai(BTreeSet::new()), None);
     }
 }

@@ -18,7 +18,7 @@ fn finding(subject: Subject, name: impl Into<String>, found: bool, detail: Optio
 }
 
 /// Programs whose version an image's tag tells: a part of the image's name, and what they serve.
-const PROGRAMS: [(&str, &str); 8] = [
+const PROGRAMS: [(&str, &str); 9] = [
     ("training-operator", "training-operator"),
     ("mpi-operator", "mpi-operator"),
     ("kuberay", "kuberay-operator"),
@@ -27,6 +27,7 @@ const PROGRAMS: [(&str, &str); 8] = [
     ("kueue", "kueue"),
     ("metrics-server", "metrics-server"),
     ("hami", "hami"),
+    ("kai-scheduler/scheduler", "kai-scheduler"),
 ];
 
 /// What an executor does with the objects that jobs become.

@@ -291,6 +291,7 @@ mod tests {
             conf: Some("/etc/x.conf".into()),
             path: "/usr/bin:/bin".into(),
             slurmrestd: None,
+            every: 1,
         })
     }
 
@@ -334,7 +335,13 @@ mod tests {
             let text = format!("#!/bin/sh\necho \"$0: {said}\" >&2; echo ' Nothing new added.'; exit 1\n");
             crate::executor::tests::program(folder.path(), "sacctmgr", &text);
             let path = format!("{}:/usr/bin:/bin", folder.path().display());
-            Commands::new(SlurmCalls { become_account: Vec::new(), conf: None, path, slurmrestd: None })
+            Commands::new(SlurmCalls {
+                become_account: Vec::new(),
+                conf: None,
+                path,
+                slurmrestd: None,
+                every: 1,
+            })
         };
         assert_eq!(calls("warning: something old").sacctmgr(&["add"]).await, Ok(String::new()));
         let refused = calls("This account 'a' doesn't exist.").sacctmgr(&["add"]).await.unwrap_err();

@@ -21,8 +21,7 @@ use crate::cluster::{Cluster, Slot};
 use crate::commands::Trouble;
 use crate::config::SlurmConfig;
 use crate::logs::blocking;
-use crate::seen::State;
-use crate::{mirror, orders, watch};
+use crate::{mirror, notices, orders, watch};
 
 /// How many jobs are given to it at a time: what is sent of each lies in memory.
 const AT_ONCE: usize = 32;
@@ -94,7 +93,12 @@ impl Executor for SlurmExecutor {
         let facts = self.cluster.config.facts.of_project(&job.project).of_account(&account);
         let (aside_nodes, spare_nodes) = self.cluster.kept_off();
         let facts = SlurmFacts { aside_nodes, spare_nodes, ..facts };
-        Ok(Bindings::Slurm(Box::new(SlurmBindings { cluster, facts })))
+        let counted_as = self.cluster.mirror.account(&job.project, &account);
+        Ok(Bindings::Slurm(Box::new(SlurmBindings { cluster, facts, counted_as })))
+    }
+
+    fn foresee(&self, job: &Job) -> Result<Option<Bindings>, Failure> {
+        self.bind(job).map(Some)
     }
 
     fn rebind(&self, _job: &Job, _bindings: &Bindings) {}
@@ -143,26 +147,8 @@ impl Executor for SlurmExecutor {
         Some(Box::pin(self.look()))
     }
 
-    /// Why its jobs wait, in Slurm's own words, and why it is not submitted yet.
     fn notices<'a>(&'a self, key: &'a AttemptKey) -> BoxFuture<'a, Vec<Notice>> {
-        let now = self.cluster.clock.now();
-        let (_, jobs) = self.cluster.board.jobs(key);
-        let waiting = jobs.into_iter().filter(|job| job.state == State::Waiting);
-        let notice = |job: crate::seen::SeenJob| Notice {
-            at: now,
-            of: format!("Job/{}", job.id),
-            warning: false,
-            message: format!("squeue: {}", job.reason),
-            reason: job.reason,
-        };
-        let submitting = self.cluster.waits(key).map(|(reason, message)| Notice {
-            at: now,
-            of: format!("Job/{}", key.object_name()),
-            warning: true,
-            reason: reason.into(),
-            message,
-        });
-        Box::pin(std::future::ready(waiting.map(notice).chain(submitting).collect()))
+        Box::pin(notices::of(&self.cluster, key))
     }
 
     fn logs(&self) -> Option<&dyn Logs> {
@@ -224,7 +210,7 @@ pub(crate) mod tests {
     /// A cluster that does not answer.
     pub(crate) fn executor(data: &Path, path: &str, leads: &[&str]) -> Arc<SlurmExecutor> {
         let become_account = leads.iter().map(|word| (*word).to_owned()).collect();
-        let calls = SlurmCalls { become_account, conf: None, path: path.into(), slurmrestd: None };
+        let calls = SlurmCalls { become_account, conf: None, path: path.into(), slurmrestd: None, every: 1 };
         let config = SlurmConfig {
             name: "hall".into(),
             facts: SlurmFacts::default(),

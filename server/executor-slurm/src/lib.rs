@@ -20,6 +20,7 @@ mod kept_off;
 mod logs;
 mod mirror;
 mod nodes;
+mod notices;
 mod orders;
 mod parcel;
 mod places;

@@ -41,6 +41,7 @@ pub fn calls() -> SlurmCalls {
         conf: Some(told("SLURM_CONF")),
         path: "/usr/local/bin:/usr/bin:/bin".into(),
         slurmrestd: None,
+        every: 1,
     }
 }
 

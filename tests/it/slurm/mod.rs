@@ -30,6 +30,7 @@ mod harness;
 mod limits;
 mod mirror;
 mod outside;
+mod preview;
 mod product;
 mod rest;
 mod scripts;

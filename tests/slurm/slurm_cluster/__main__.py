@@ -11,7 +11,7 @@ from pathlib import Path
 from harness.ending import Ended, Ending
 from harness.parts import PartFailed, Parts
 
-from . import daemons
+from . import by_hand, daemons
 from .people import People
 
 LACKING = 77  # the exit code by which test programs say that they cannot run here
@@ -20,6 +20,7 @@ LACKING = 77  # the exit code by which test programs say that they cannot run he
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="tests/slurm/up", description=__doc__)
     parser.add_argument("--state", type=Path, help="the folder of the cluster's files (must not be there yet)")
+    parser.add_argument("--by-hand", type=Path, metavar="PROGRAM", help="say what to type to try this cubeloom on it")
     parser.add_argument("command", nargs="*", help="what to run, with SLURM_CONF set; without it, until Ctrl-C")
     return parser.parse_args()
 
@@ -61,6 +62,8 @@ def bring_up(ending: Ending, wanted: argparse.Namespace) -> int:
         told = daemons.start(parts, people)
         for name, value in told.items():
             print(f"{name}={value}", flush=True)
+        if wanted.by_hand:
+            print(by_hand.prepare(state, told, wanted.by_hand.resolve()), flush=True)
         code = run(parts, wanted.command, told)
         keep_logs = False
         return code

@@ -3688,6 +3688,11 @@ class ClusterBody(TypedDict):
     """
     Kueue's local queue for the jobs; Kueue is used where it is named and Volcano is not there.
     """
+    kai_queue: NotRequired[str | None]
+    """
+    KAI-Scheduler's queue for pods with a part of a graphics card, `{project}` in it for the project's name; it shares cards
+    where it is there, named here, and Volcano is not.
+    """
     priority_class: NotRequired[str | None]
     """
     The priority class of the jobs.
@@ -3854,8 +3859,8 @@ class CompiledTaskView(TypedDict):
     """
     jobs: Any
     """
-    The jobs of its first instances, at most 20, as they would be submitted; a sentence instead when they are
-    known only later.
+    The jobs of its first instances, at most 20, as the cluster would be given them; a sentence instead when they are
+    known only later, or the cluster would not take them.
     """
 
 

@@ -51,6 +51,7 @@ fn the_programs_of_slurm_clusters_are_named_by_cluster() {
         ("[slurm.hall]\nconf = \"/etc/slurm.conf\"\n", "become"),
         ("[slurm.hall]\nbecome = [\"sudo\"]\n", "[slurm.hall] become"),
         ("[slurm.hall]\nbecome = []\npath = \"bin\"\n", "[slurm.hall] path"),
+        ("[slurm.hall]\nbecome = []\nevery = 90\n", "[slurm.hall] every"),
         ("[slurm.hall]\nbecome = []\naccount = \"x\"\n", "account"),
         (
             "[slurm.hall]\nbecome = []\nslurmrestd = {url = \"https://a:1\", key = \"/k\", user = \"u\"}\n",
@@ -149,7 +150,7 @@ fn the_documentation_has_every_key_with_its_default_and_no_other() {
     let named: Vec<_> = documented.extract_if(.., |(section, ..)| section == "slurm.NAME").collect();
     assert_eq!(
         named.iter().map(|(_, name, _)| name.as_str()).collect::<Vec<_>>(),
-        ["become", "conf", "path", "slurmrestd"]
+        ["become", "conf", "path", "every", "slurmrestd"]
     );
     let usual = serde_json::to_value(Settings::default()).unwrap();
     let expected: Vec<(String, String, String)> = KEYS

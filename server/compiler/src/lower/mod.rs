@@ -29,7 +29,7 @@ pub fn lower(job: &Job, bindings: &Bindings) -> Result<Lowered, Failure> {
         Bindings::Kubernetes(bound) => {
             Lowered::Kubernetes(kubernetes::lower(job, &bound.facts).map_err(refused)?)
         }
-        Bindings::Slurm(bound) => Lowered::Slurm(Box::new(slurm::lower(job, &bound.facts).map_err(refused)?)),
+        Bindings::Slurm(bound) => Lowered::Slurm(Box::new(slurm::bound(job, bound).map_err(refused)?)),
         // Whoever starts runs reads the job itself.
         Bindings::Run { .. } | Bindings::None => Lowered::None,
     })

@@ -55,6 +55,16 @@ struct Open {
     per_person: Tres,
 }
 
+impl State {
+    /// A project's account, and whether the person is in it; none where its jobs are not counted for it.
+    fn open_to(&self, project: &str, person: &str) -> Option<(Open, bool)> {
+        let open = self.open.get(project)?.clone();
+        let who = (open.account.clone(), person.to_owned());
+        let is_in = self.members.contains(&who);
+        (!self.left_out.contains_key(&who)).then_some((open, is_in))
+    }
+}
+
 impl Mirror {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -64,6 +74,11 @@ impl Mirror {
     pub fn share(&self, tree: &Arc<Vec<QueueRecord>>) {
         self.state().tree = Some(Arc::clone(tree));
         self.changed.notify_one();
+    }
+
+    /// The account for which a person's next job of a project is counted, as far as is known now.
+    pub fn account(&self, project: &str, person: &str) -> Option<String> {
+        self.state().open_to(project, person).map(|(open, _)| open.account)
     }
 
     /// The accounts that are as they are to be, and what Slurm does not take.
@@ -153,13 +168,8 @@ impl Cluster {
     /// # Errors
     /// Nobody can say so now, in a sentence: a job that went on would be counted for no quota.
     pub async fn counted_as(&self, project: &str, person: &str) -> Result<Option<String>, String> {
-        let known = |state: &State| -> Option<(Open, bool)> {
-            let open = state.open.get(project)?.clone();
-            let who = (open.account.clone(), person.to_owned());
-            let is_in = state.members.contains(&who);
-            (!state.left_out.contains_key(&who)).then_some((open, is_in))
-        };
-        match known(&self.mirror.state()) {
+        let known = || self.mirror.state().open_to(project, person);
+        match known() {
             None => return Ok(None),
             Some((open, true)) => return Ok(Some(open.account)),
             Some((_, false)) => {}
@@ -167,7 +177,7 @@ impl Cluster {
         // Never closed.
         let _call = self.calls.acquire().await;
         // Many jobs may have waited for the same.
-        let Some((open, is_in)) = known(&self.mirror.state()) else { return Ok(None) };
+        let Some((open, is_in)) = known() else { return Ok(None) };
         if is_in {
             return Ok(Some(open.account));
         }

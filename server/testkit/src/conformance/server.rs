@@ -121,6 +121,10 @@ impl<E: Executor + 'static> Executor for OnRuntime<E> {
         self.inner.bind(job)
     }
 
+    fn foresee(&self, job: &Job) -> Result<Option<Bindings>, Failure> {
+        self.inner.foresee(job)
+    }
+
     fn rebind(&self, job: &Job, bindings: &Bindings) {
         self.inner.rebind(job, bindings);
     }

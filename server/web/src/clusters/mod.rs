@@ -8,8 +8,10 @@ use std::sync::Arc;
 
 use cubeloom_domain::clusters::Standing;
 use cubeloom_domain::executor::{Executor, Facts, NodeFacts};
+use cubeloom_domain::job::Job;
 use cubeloom_domain::kubernetes::KubernetesFacts;
 use cubeloom_domain::lowered::Bindings;
+use cubeloom_domain::outcome::Failure;
 use cubeloom_domain::resources::Amount;
 use cubeloom_domain::template::TaskTemplate;
 use cubeloom_store::Holding;
@@ -76,6 +78,15 @@ pub(crate) async fn facts(executor: &Arc<dyn Executor>) -> ApiResult<Facts> {
     tokio::task::spawn_blocking(move || executor.facts()).await.map_err(ApiError::internal)
 }
 
+/// Says what a cluster would bind a job to. One that is gone is asked nothing: then a job is what this machine would be given.
+pub(crate) fn foresee(
+    web: &Web,
+    cluster: &str,
+) -> impl Fn(&Job) -> Result<Option<Bindings>, Failure> + Send + use<> {
+    let executor = web.clusters().get(cluster);
+    move |job| executor.as_ref().map_or(Ok(None), |executor| executor.foresee(job))
+}
+
 /// What attempts hold on a cluster, the newest first.
 ///
 /// # Errors
@@ -132,18 +143,23 @@ fn problems(facts: &Facts, used: Amount) -> Vec<String> {
     if !facts.nodes.iter().any(NodeFacts::has_cards) {
         found.push("it has no graphics cards that are known: tasks that ask for some are refused".to_owned());
     }
-    let unshared = |facts: &KubernetesFacts| facts.volcano.is_some() && facts.cards.hami && !facts.cards.vgpu;
-    if facts.kubernetes.as_ref().is_some_and(unshared) {
-        found.push(
-            "HAMi shares its cards, but Volcano places every pod and knows no shares of HAMi: tasks that ask for a part \
-             of a card are refused"
-                .to_owned(),
-        );
-    }
+    found.extend(facts.kubernetes.iter().flat_map(unshared));
     if !facts.nodes.is_empty() && !used.fits(facts.capacity()) {
         found.push("more is in use than it has: its settings were changed while jobs ran".to_owned());
     }
     found
+}
+
+/// Who shares cards that nobody is given, as Volcano places every pod.
+fn unshared(facts: &KubernetesFacts) -> impl Iterator<Item = String> {
+    let is_volcanos = facts.volcano.is_some() && !facts.cards.vgpu;
+    let others = [("HAMi", facts.cards.hami), ("KAI-Scheduler", facts.cards.kai.is_some())];
+    others.into_iter().filter(move |(_, shares)| is_volcanos && *shares).map(|(who, _)| {
+        format!(
+            "{who} shares its cards, but Volcano places every pod and knows no such shares: tasks that ask for a part of a card \
+             are refused"
+        )
+    })
 }
 
 fn node(node: &NodeFacts) -> NodeView {

@@ -7,6 +7,7 @@ use cubeloom_domain::resources::{GpuRequest, Resources};
 use serde_json::{Map, Value, json};
 
 use super::Frame;
+use super::kai;
 use super::notes::Notes;
 
 /// The `resources` of a container.
@@ -15,7 +16,7 @@ pub fn resources(frame: &Frame<'_>, wanted: &Resources, notes: &mut Notes) -> Va
     amounts.insert("cpu".into(), wanted.cpu.to_string().into());
     amounts.insert("memory".into(), wanted.memory.to_string().into());
     if let Some(gpu) = &wanted.gpu {
-        cards(frame.facts, gpu, notes).into_iter().for_each(|(name, amount)| {
+        cards(frame, gpu, notes).into_iter().for_each(|(name, amount)| {
             amounts.insert(name, amount.to_string().into());
         });
     }
@@ -29,13 +30,18 @@ pub fn resources(frame: &Frame<'_>, wanted: &Resources, notes: &mut Notes) -> Va
 }
 
 /// Graphics cards, by the names of who hands them out.
-fn cards(facts: &KubernetesFacts, gpu: &GpuRequest, notes: &mut Notes) -> Vec<(String, u64)> {
+fn cards(frame: &Frame<'_>, gpu: &GpuRequest, notes: &mut Notes) -> Vec<(String, u64)> {
+    let facts = frame.facts;
     let resource = &facts.cards.resource;
     if let Some(profile) = mig_profile(&facts.cards, gpu) {
         return vec![(facts.cards.slices(profile), gpu.count.unwrap_or(1).into())];
     }
     if let Some(count) = gpu.count {
         return vec![(resource.clone(), count.into())];
+    }
+    if kai::queue(facts, gpu).is_some() {
+        kai::refuse_several(frame, notes);
+        return Vec::new();
     }
     match share(facts, gpu) {
         Ok(amounts) => amounts,
@@ -47,34 +53,40 @@ fn cards(facts: &KubernetesFacts, gpu: &GpuRequest, notes: &mut Notes) -> Vec<(S
 }
 
 /// A part of a card: of Volcano where it places the pods, else of HAMi, which has a scheduler of its own for it.
-fn share(facts: &KubernetesFacts, gpu: &GpuRequest) -> Result<Vec<(String, u64)>, &'static str> {
+fn share(facts: &KubernetesFacts, gpu: &GpuRequest) -> Result<Vec<(String, u64)>, String> {
     let mebibytes = gpu.memory.map(|Bytes(memory)| memory.div_ceil(1 << 20));
     let (cards, vendor) = (&facts.cards, facts.cards.vendor());
-    match (facts.volcano.is_some(), cards.vgpu, cards.hami) {
+    let others = [("HAMi", cards.hami), ("KAI-Scheduler", cards.kai.is_some())];
+    let other = others.into_iter().find_map(|(name, is_there)| is_there.then_some(name));
+    match (facts.volcano.is_some(), cards.vgpu, other) {
         (true, true, _) => match mebibytes {
             Some(mebibytes) => {
                 Ok(vec![("volcano.sh/vgpu-number".into(), 1), ("volcano.sh/vgpu-memory".into(), mebibytes)])
             }
             // Its name for a share of the memory is no resource of a node: a pod that asks for it is never placed.
             None => {
-                Err("Volcano shares graphics cards by their memory: ask for an amount of `memory` of one")
+                Err("Volcano shares graphics cards by their memory: ask for an amount of `memory` of one".into())
             }
         },
-        (true, false, true) => {
-            Err("on this cluster Volcano places every pod, and knows no shares of graphics cards \
-             that HAMi hands out: ask for a `count`, or have nodes offer `volcano.sh/vgpu-number` (Volcano's vGPU \
-             device plugin)")
-        }
-        (false, _, true) => {
+        (true, false, Some(other)) => Err(format!(
+            "on this cluster Volcano places every pod, and knows no shares of graphics cards that {other} hands out: ask for a \
+             `count`, or have nodes offer `volcano.sh/vgpu-number` (Volcano's vGPU device plugin)"
+        )),
+        (false, _, Some(_)) => {
             let percent = gpu.fraction.map(|fraction| (fraction * 100.0).round().clamp(1.0, 100.0) as u64);
             let names = ["gpucores", "gpumem-percentage", "gpumem"].map(|name| format!("{vendor}/{name}"));
             let amounts = names.into_iter().zip([percent, percent, mebibytes]);
             let asked = amounts.filter_map(|(name, amount)| Some((name, amount?)));
             Ok([(cards.resource.clone(), 1)].into_iter().chain(asked).collect())
         }
-        (_, _, false) => {
-            Err("this cluster hands out whole graphics cards only (HAMi is not there): ask for a `count`")
+        (false, _, None) if kai::is_there(facts) => {
+            Err("KAI-Scheduler is there, but no queue of its is named: ask for a `count`, or have an administrator name one \
+             (`kai_queue`)"
+                .into())
         }
+        (_, _, None) => Err("this cluster hands out whole graphics cards only (neither HAMi nor KAI-Scheduler shares them): \
+             ask for a `count`"
+            .into()),
     }
 }
 

@@ -10,6 +10,7 @@ mod facts;
 pub mod frameworkcontroller;
 mod gang;
 pub mod jax;
+mod kai;
 mod meta;
 pub mod mpi;
 mod operator;

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use super::Frame;
 use super::amounts;
 use super::gang;
+use super::kai;
 use super::notes::Notes;
 use super::placement;
 use super::variables::Environment;
@@ -36,6 +37,7 @@ pub fn template(
     let mut spec = base(frame);
     network(frame, &mut spec, notes);
     placement::place(frame, role, &mut spec, notes);
+    kai::mark(frame, &role.resources, &mut own, &mut annotations, &mut spec, notes);
     let resources = amounts::resources(frame, &role.resources, notes);
     let container = |name: &str, words: Vec<String>| {
         let mut container = Map::new();

@@ -15,7 +15,7 @@ mod script;
 use std::collections::BTreeMap;
 
 use cubeloom_domain::job::Job;
-use cubeloom_domain::lowered::{LocalJob, LocalWorker};
+use cubeloom_domain::lowered::{LocalJob, LocalWorker, SlurmBindings};
 use cubeloom_domain::slurm::{LINK_PORT, SlurmFacts, SlurmJob, tokens};
 
 pub use facts::{FULL_CLUSTER, read_facts};
@@ -40,7 +40,24 @@ struct Frame<'a> {
 /// # Errors
 /// What this cluster cannot give, all of it.
 pub fn lower(job: &Job, facts: &SlurmFacts) -> Result<SlurmJob, Vec<Refusal>> {
+    with(job, facts, Notes::default())
+}
+
+/// The script of a job as it was bound to a cluster.
+///
+/// # Errors
+/// What the cluster cannot give, all of it.
+pub fn bound(job: &Job, bindings: &SlurmBindings) -> Result<SlurmJob, Vec<Refusal>> {
     let mut notes = Notes::default();
+    if let Some(account) = &bindings.counted_as {
+        notes.decide(format!(
+            "it is submitted with `--account={account}`, the account of its project's quota, which goes over the script's own"
+        ));
+    }
+    with(job, &bindings.facts, notes)
+}
+
+fn with(job: &Job, facts: &SlurmFacts, mut notes: Notes) -> Result<SlurmJob, Vec<Refusal>> {
     let Some(framework) = frameworks::find(&job.framework) else {
         notes.refuse("template", format!("this version does not know the framework `{}`", job.framework));
         return Err(notes.refusals);

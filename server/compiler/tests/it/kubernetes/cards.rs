@@ -129,6 +129,40 @@ fn shares_are_asked_for_by_the_names_of_who_hands_them_out() {
     assert_eq!(pod(&share("count: 1"), both).1, json!({"nvidia.com/gpu": "1"}));
 }
 
+/// One pod alone: KAI-Scheduler would start a gang in part.
+#[test]
+fn kai_places_single_pods_with_parts_of_cards() {
+    let kai = "kubernetes: {cards: {products: [NVIDIA-H100-80GB-HBM3], kai: {queue: vision, priority_class: train}}}";
+    let share = |gpu: &str| format!("{ECHO}, resources: {{gpu: {{{gpu}}}}}");
+    let (spec, limits) = pod(&share("fraction: 0.25, type: h100"), kai);
+    assert_eq!((&spec["schedulerName"], limits), (&json!("kai-scheduler"), json!({})));
+    assert!(spec.to_string().contains("NVIDIA-H100-80GB-HBM3"), "it goes to cards of its type");
+    let told = |gpu: &str| {
+        let made = lowered(&share(gpu), &cluster(kai));
+        let metadata = made.objects.last().unwrap()["spec"]["template"]["metadata"].clone();
+        let of = |place: &str, name: &str| metadata[place].get(name).cloned().unwrap_or_default();
+        [
+            of("labels", "kai.scheduler/queue"),
+            of("labels", "priorityClassName"),
+            of("annotations", "gpu-fraction"),
+            of("annotations", "gpu-memory"),
+        ]
+    };
+    assert_eq!(told("fraction: 0.5"), [json!("vision"), json!("train"), json!("0.5"), json!(null)]);
+    assert_eq!(told("memory: 8Gi"), [json!("vision"), json!("train"), json!(null), json!("8192")]);
+    let (whole, limits) = pod(&share("count: 1"), kai);
+    assert_eq!((whole.get("schedulerName"), limits), (None, json!({"nvidia.com/gpu": "1"})));
+    let of_each = cluster("kubernetes: {cards: {kai: {queue: \"{project}-cards\"}}}").1.of_project("vision");
+    assert_eq!(of_each.cards.kai.unwrap().queue, "vision-cards");
+    let crowd = "template: crowd, arguments: {workers: 2}, resources: {gpu: {fraction: 0.5}}";
+    assert!(said(crowd, kai).contains("KAI-Scheduler places pods with parts of graphics cards one by one"));
+    let beside = "kubernetes: {volcano: {queue: q}, cards: {kai: {queue: q}}}";
+    let refused = said(&share("memory: 8Gi"), beside);
+    assert!(refused.contains("no shares of graphics cards that KAI-Scheduler hands out"), "{refused}");
+    let unnamed = "kubernetes: {kinds: {queues.scheduling.run.ai/v2: {}}}";
+    assert!(said(&share("fraction: 0.5"), unnamed).contains("no queue of its is named"));
+}
+
 /// Without feature discovery nothing is known of the cards but their number.
 #[test]
 fn a_share_is_refused_where_every_card_is_known_to_be_too_small() {

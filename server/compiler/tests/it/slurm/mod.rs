@@ -5,9 +5,12 @@ mod contract;
 
 use cubeloom_compiler::lower::Refusal;
 use cubeloom_compiler::lower::slurm::{FULL_CLUSTER, lower, read_facts};
+use cubeloom_compiler::preview::{self, Jobs};
 use cubeloom_compiler::{Outputs, job};
 use cubeloom_domain::executor::Facts;
 use cubeloom_domain::job::Job;
+use cubeloom_domain::lowered::{Bindings, SlurmBindings};
+use cubeloom_domain::outcome::{Failure, FailureKind};
 use cubeloom_domain::slurm::{SlurmFacts, SlurmJob};
 use cubeloom_domain::{JsonMap, TaskIx};
 
@@ -187,4 +190,31 @@ fn facts_that_are_wrong_are_named() {
         let why = read_facts(text).unwrap_err();
         assert!(why.contains(word), "{text}: {why}");
     }
+}
+
+/// What is shown before a submission is what the submission would be, also of what it is refused.
+#[test]
+fn a_preview_is_bound_as_the_submission_would_be() {
+    let (facts, slurm) = read_facts(FULL_CLUSTER).unwrap();
+    let text = "apiVersion: cubeloom/v1\nkind: Pipeline\nname: p\ntasks:\n  - {name: each, template: echo, \
+         for_each: {list: [a, b, c]}, arguments: {words: [\"{{ item }}\"]}}\n";
+    let plan = try_plan(text, JsonMap::new(), &fixtures(), &facts).unwrap().plan;
+    let (cluster, counted_as) = ("hall".to_owned(), Some("cl-p-vision".to_owned()));
+    let bindings = SlurmBindings { cluster, facts: slurm.of_account("ann"), counted_as };
+    let bindings = Bindings::Slurm(Box::new(bindings));
+    let shown = |foreseen: Result<Option<Bindings>, Failure>| {
+        let shown = preview::bound(&plan, TaskIx(0), 1..4, |_| foreseen.clone());
+        let Jobs::Known(jobs) = shown.jobs else { panic!("they are known") };
+        jobs
+    };
+    let jobs = shown(Ok(Some(bindings.clone())));
+    assert_eq!(jobs.len(), 2, "there are no more");
+    let second = job(&plan, TaskIx(0), 1, Some(&"b".into()), 1, None, &Outputs::new()).unwrap();
+    let submitted = cubeloom_compiler::lower::lower(&second, &bindings).unwrap().object();
+    assert_eq!(jobs[0].clone().ok(), submitted);
+    let script = jobs[0].as_ref().unwrap()["script"].as_str().unwrap();
+    assert!(script.contains("it is submitted with `--account=cl-p-vision`"), "{script}");
+    let refused = shown(Err(Failure::new(FailureKind::CouldNotStart, "`bob` has no account")));
+    assert_eq!(refused[0].as_ref().unwrap_err().message, "`bob` has no account");
+    assert!(shown(Ok(None))[0].as_ref().unwrap().get("script").is_none(), "this machine has no scripts");
 }

@@ -133,6 +133,10 @@ pub struct ClusterBody {
     /// Kueue's local queue for the jobs; Kueue is used where it is named and Volcano is not there.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub kueue_queue: Option<String>,
+    /// KAI-Scheduler's queue for pods with a part of a graphics card, `{project}` in it for the project's name; it shares cards
+    /// where it is there, named here, and Volcano is not.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub kai_queue: Option<String>,
     /// The priority class of the jobs.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub priority_class: Option<String>,
@@ -237,6 +241,7 @@ impl ClusterBody {
             operators_gang: facts.kinds.values().any(|kind| kind.gang),
             volcano_queue: volcano.queue,
             kueue_queue: Some(kueue.queue).filter(|queue| !queue.is_empty()),
+            kai_queue: facts.cards.kai.map(|kai| kai.queue),
             priority_class: volcano.priority_class,
             host_network: facts.host_network,
             node_groups: facts.node_groups.into_iter().map(|(name, facts)| (name, group(facts))).collect(),
@@ -279,7 +284,12 @@ impl ClusterBody {
                 kinds,
                 volcano: Some(queue(self.volcano_queue.clone())),
                 kueue: text(self.kueue_queue.as_ref()).map(queue),
-                cards: CardFacts::default(),
+                // The priority class of pods means another thing to KAI.
+                cards: CardFacts {
+                    kai: text(self.kai_queue.as_ref())
+                        .map(|queue| QueueFacts { queue, priority_class: None }),
+                    ..CardFacts::default()
+                },
                 rdma: None,
                 host_network: self.host_network,
                 node_groups: self

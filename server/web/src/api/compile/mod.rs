@@ -5,11 +5,15 @@ mod view;
 use axum::extract::State;
 use cubeloom_compiler::preview;
 use cubeloom_domain::TaskIx;
+use cubeloom_domain::job::Job;
+use cubeloom_domain::lowered::Bindings;
+use cubeloom_domain::outcome::Failure;
 use cubeloom_domain::plan::RunPlan;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::auth::Caller;
+use crate::clusters;
 use crate::error::{ApiError, ApiResult, ProblemDocument, ProblemView};
 use crate::extract::{Json, Path};
 use crate::plan::{self, Order};
@@ -28,8 +32,8 @@ pub(super) fn routes() -> OpenApiRouter<Web> {
     OpenApiRouter::new().routes(routes!(compile))
 }
 
-/// Compiles a document without storing or starting it: the plan, and what each task would submit. What only
-/// submission knows is a placeholder.
+/// Compiles a document without storing or starting it: the plan, and what each task would submit to the document's cluster as
+/// the caller's. What only submission knows is a placeholder.
 #[utoipa::path(
     post,
     path = "/projects/{project}/compile",
@@ -56,19 +60,26 @@ async fn compile(
     let (_, planned) = explained(&web, &caller, planned).await?;
     let warnings = planned.warnings.iter().map(|one| ProblemView::told(one, lang)).collect();
     let plan = planned.plan;
-    let work = move || view(&plan, warnings);
+    let foresee = clusters::foresee(&web, &plan.cluster);
+    let work = move || view(&plan, warnings, lang, foresee);
     tokio::task::spawn_blocking(work).await.map_err(ApiError::internal)?.map(Json).map_err(ApiError::internal)
 }
 
-fn view(plan: &RunPlan, warnings: Vec<ProblemView>) -> Result<CompiledView, serde_json::Error> {
+fn view(
+    plan: &RunPlan,
+    warnings: Vec<ProblemView>,
+    lang: Lang,
+    foresee: impl Fn(&Job) -> Result<Option<Bindings>, Failure>,
+) -> Result<CompiledView, serde_json::Error> {
     let tasks = (0u32..).map(TaskIx).take(plan.tasks.len());
-    let tasks = tasks.map(|ix| CompiledTaskView::new(plan, ix, preview::first(plan, ix, JOBS)));
+    let preview = |ix| preview::bound(plan, ix, 0..JOBS, &foresee);
+    let tasks = tasks.map(|ix| CompiledTaskView::new(plan, ix, preview(ix), lang));
     Ok(CompiledView {
         run: serde_json::to_value(&plan.context)?,
         pipeline: plan.pipeline.clone(),
         cluster: plan.cluster.clone(),
         parameters: plan.parameters.clone(),
-        tasks: tasks.collect::<Result<_, _>>()?,
+        tasks: tasks.collect(),
         warnings,
     })
 }

@@ -1,6 +1,7 @@
 //! A plan and what it would submit, as the API shows it.
 
 use cubeloom_compiler::preview::{Jobs, TaskPreview};
+use cubeloom_domain::outcome::Failure;
 use cubeloom_domain::plan::{ForEachItems, RunPlan};
 use cubeloom_domain::{JsonMap, TaskIx};
 use serde::{Deserialize, Serialize};
@@ -10,6 +11,8 @@ use utoipa::ToSchema;
 use crate::api::tasks::view::RoleView;
 use crate::error::ProblemView;
 use crate::runs::describe;
+use crate::texts::Lang;
+use crate::told::told;
 
 /// A document to compile.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -62,18 +65,15 @@ pub struct CompiledTaskView {
     /// How many instances it has; absent when earlier tasks decide that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instances: Option<usize>,
-    /// The jobs of its first instances, at most 20, as they would be submitted; a sentence instead when they are
-    /// known only later.
+    /// The jobs of its first instances, at most 20, as the cluster would be given them; a sentence instead when they are
+    /// known only later, or the cluster would not take them.
     #[schema(value_type = Value)]
     pub jobs: Value,
 }
 
 impl CompiledTaskView {
     /// A task of a plan.
-    ///
-    /// # Errors
-    /// When a job cannot be written as JSON, which none does.
-    pub fn new(plan: &RunPlan, ix: TaskIx, preview: TaskPreview) -> Result<Self, serde_json::Error> {
+    pub fn new(plan: &RunPlan, ix: TaskIx, preview: TaskPreview<Result<Value, Failure>>, lang: Lang) -> Self {
         let task = plan.task(ix);
         let template = plan.template_of(task);
         let instances = match task.for_each.as_ref().map(|each| &each.items) {
@@ -83,10 +83,13 @@ impl CompiledTaskView {
             Some(ForEachItems::Expression(_)) => None,
         };
         let jobs = match preview.jobs {
-            Jobs::Known(jobs) => serde_json::to_value(jobs)?,
-            Jobs::Later(sentence) => Value::String(sentence),
+            Jobs::Known(jobs) => {
+                jobs.into_iter().collect::<Result<Vec<_>, Failure>>().map_err(|failure| failure.message)
+            }
+            Jobs::Later(sentence) => Err(sentence),
         };
-        Ok(Self {
+        let jobs = jobs.map_or_else(|sentence| Value::String(told(lang, sentence)), Value::Array);
+        Self {
             task: preview.task,
             needs: preview.needs,
             template: format!("{}@{}", template.name, template.version),
@@ -95,6 +98,6 @@ impl CompiledTaskView {
             gang: task.gang,
             instances,
             jobs,
-        })
+        }
     }
 }

@@ -1,15 +1,15 @@
 //! `GET /runs/{run}/objects`
 
 use axum::extract::State;
-use cubeloom_compiler::lower::{self, Refusal};
+use cubeloom_compiler::lower;
 use cubeloom_compiler::preview::{self, Jobs};
-use cubeloom_domain::executor::Facts;
-use cubeloom_domain::lowered::Lowered;
+use cubeloom_domain::job::Job;
+use cubeloom_domain::lowered::Bindings;
+use cubeloom_domain::outcome::Failure;
 use cubeloom_domain::plan::RunPlan;
 use cubeloom_domain::record::AttemptRecord;
 use cubeloom_domain::{RunId, TaskIx};
 use serde::Deserialize;
-use serde_json::json;
 use utoipa::IntoParams;
 
 use super::view::ObjectsView;
@@ -60,13 +60,8 @@ pub(crate) async fn objects(
             blocking(move || submitted(&material, &attempt)).await?
         }
         None => {
-            // A cluster that is gone is asked nothing: then it is what this machine would be given.
-            let executor = web.clusters().get(&plan.cluster);
-            let facts = match &executor {
-                Some(executor) => clusters::facts(executor).await?,
-                None => Facts::default(),
-            };
-            blocking(move || previewed(&plan, task, instance, &facts)).await?
+            let foresee = clusters::foresee(&web, &plan.cluster);
+            blocking(move || previewed(&plan, task, instance, foresee)).await?
         }
     };
     Ok(Json(told(lang, view)))
@@ -80,25 +75,24 @@ async fn blocking(work: impl FnOnce() -> ObjectsView + Send + 'static) -> ApiRes
 fn submitted(material: &Material, attempt: &AttemptRecord) -> ObjectsView {
     let built = material.job(attempt).and_then(|job| lower::lower(&job, &attempt.bindings));
     let (object, message) = match built {
-        Ok(Lowered::Local(local)) => (Some(json!(local)), None),
-        Ok(Lowered::Kubernetes(made)) => (Some(json!(made)), None),
-        Ok(Lowered::Slurm(made)) => (Some(json!(made)), None),
-        Ok(Lowered::None) => (None, None),
+        Ok(lowered) => (lowered.object(), None),
         Err(failure) => (None, Some(failure.message)),
     };
     let (task, instance, n) = (material.planned().name.clone(), attempt.key.instance, attempt.key.n);
     ObjectsView { task, instance, attempt: Some(n), bound: object.is_some(), object, message }
 }
 
-fn previewed(plan: &RunPlan, task: TaskIx, instance: u32, facts: &Facts) -> ObjectsView {
-    let (object, message) = match preview::instance_on(plan, task, instance, facts) {
+fn previewed(
+    plan: &RunPlan,
+    task: TaskIx,
+    instance: u32,
+    foresee: impl Fn(&Job) -> Result<Option<Bindings>, Failure>,
+) -> ObjectsView {
+    let at = instance as usize;
+    let (object, message) = match preview::bound(plan, task, at..at + 1, foresee).jobs {
         Jobs::Known(jobs) => match jobs.into_iter().next().transpose() {
             Ok(object) => (object, None),
-            Err(refusals) => {
-                let messages: Vec<String> =
-                    refusals.into_iter().map(|refusal: Refusal| refusal.message).collect();
-                (None, Some(messages.join("; ")))
-            }
+            Err(failure) => (None, Some(failure.message)),
         },
         Jobs::Later(message) => (None, Some(message)),
     };

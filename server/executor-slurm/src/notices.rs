@@ -1,0 +1,95 @@
+//! What people are told of an attempt's jobs: by which ids Slurm knows them, also when they have ended, where they run, and why
+//! they wait, in Slurm's own words.
+
+use std::sync::Arc;
+
+use cubeloom_domain::executor::Notice;
+use cubeloom_domain::{AttemptKey, Timestamp};
+
+use crate::cluster::Cluster;
+use crate::logs::blocking;
+use crate::seen::{SeenJob, State};
+
+/// What there is to tell now.
+pub async fn of(cluster: &Arc<Cluster>, key: &AttemptKey) -> Vec<Notice> {
+    let now = cluster.clock.now();
+    let (folders, wanted) = (cluster.folders.clone(), key.clone());
+    let noted = blocking(move || {
+        let ids = folders.record(&wanted).map(|record| record.ids).unwrap_or_default();
+        Ok((ids, folders.noted(&wanted)))
+    });
+    let (ids, noted) = noted.await.unwrap_or_default();
+    let submitted = ids.iter().map(|id| submitted(id, noted.unwrap_or(now)));
+    let (_, jobs) = cluster.board.jobs(key);
+    let listed = jobs.into_iter().filter_map(|job| listed(job, now));
+    let waits = cluster.waits(key).map(|(reason, message)| Notice {
+        at: now,
+        of: format!("Job/{}", key.object_name()),
+        warning: true,
+        reason: reason.into(),
+        message,
+    });
+    submitted.chain(listed).chain(waits).collect()
+}
+
+/// The id that Slurm gave; it stays known when Slurm itself has forgotten the job.
+fn submitted(id: &str, at: Timestamp) -> Notice {
+    Notice {
+        at,
+        of: of_job(id),
+        warning: false,
+        reason: "Submitted".into(),
+        message: format!("sbatch: Submitted batch job {id}"),
+    }
+}
+
+/// What `squeue` says of a job that has not ended.
+fn listed(job: SeenJob, now: Timestamp) -> Option<Notice> {
+    let (reason, message) = match job.state {
+        State::Waiting => (job.reason.clone(), format!("squeue: {}", job.reason)),
+        State::Runs => ("Running".into(), format!("squeue: {}", job.nodes)),
+        State::Completing | State::Over(_) => return None,
+    };
+    Some(Notice { at: now, of: of_job(&job.id), warning: false, reason, message })
+}
+
+fn of_job(id: &str) -> String {
+    format!("Job/{id}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::executor::tests::{executor, noted};
+    use crate::seen::{Who, lines, listed};
+
+    #[tokio::test]
+    async fn an_attempt_is_told_by_the_ids_of_its_jobs_while_they_run_and_after() {
+        let data = tempfile::tempdir().unwrap();
+        let executor = executor(data.path(), "/nonexistent", &[]);
+        let cluster = &executor.cluster;
+        let (key, mut record, job) = noted(data.path());
+        record.ids = vec!["7".into()];
+        cluster.folders.note(&key, &record, &job).unwrap();
+        let told = async || {
+            let notices = of(cluster, &key).await;
+            notices.into_iter().map(|one| (one.of, one.reason, one.message)).collect::<Vec<_>>()
+        };
+        let is = |reason: &str, message: &str| ("Job/7".to_owned(), reason.to_owned(), message.to_owned());
+        let submitted = is("Submitted", "sbatch: Submitted batch job 7");
+        let name = key.object_name();
+        cluster.board.follow(&key, Who { name: name.clone(), uid: 1000, ids: vec!["7".into()] });
+        for (state, reason, nodes, told_too) in [
+            ("PENDING", "Resources", "", Some(is("Resources", "squeue: Resources"))),
+            ("RUNNING", "None", "n[1-2]", Some(is("Running", "squeue: n[1-2]"))),
+            ("COMPLETED", "None", "n[1-2]", None),
+        ] {
+            let text = format!("7|1000|{state}|{reason}|{nodes}|{name}\n");
+            cluster.board.listed(cluster.board.begin(), listed(lines(&text), &cluster.board.ids()));
+            let expected: Vec<_> = [submitted.clone()].into_iter().chain(told_too).collect();
+            assert_eq!(told().await, expected, "{state}");
+        }
+        cluster.board.forget(&key);
+        assert_eq!(told().await, [submitted]);
+    }
+}

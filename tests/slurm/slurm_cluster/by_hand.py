@@ -1,0 +1,61 @@
+"""What a person is told who wants to try Cubeloom on this Slurm by hand: what to type for a server that knows it."""
+
+import json
+import shutil
+from pathlib import Path
+
+from . import written
+
+NAME = "hall"
+# The person here whose jobs run as the member of the project.
+PERSON = "ada"
+
+
+def prepare(state: Path, told: dict[str, str], program: Path) -> str:
+    """Writes down what the server is told, puts the program where the nodes find it, and says what to type."""
+    folder = state / "by-hand"
+    folder.mkdir()
+    workspace = Path(told["CUBELOOM_TEST_SLURM_WORKSPACE"])
+    shared = shutil.copy(program, workspace.with_name("cubeloom"))
+    (folder / "hall.json").write_text(json.dumps(cluster(workspace, Path(shared), told["CUBELOOM_TEST_SLURM_MEMBER"])))
+    example = Path("examples/hello/pipeline.yaml").read_text()
+    (folder / "hello.json").write_text(json.dumps({"document": f"{example.rstrip()}\ncluster: {NAME}\n"}))
+    words = ("setpriv", "--reuid", "{account}", "--regid", "{account}", "--init-groups", "--")
+    calls = f"{{become = [{', '.join(json.dumps(word) for word in words)}], conf = \"{told['SLURM_CONF']}\"}}"
+    return f"""
+A server that knows this Slurm as the cluster `{NAME}`, in another terminal, as root:
+
+  export CUBELOOM_DATA={folder}/data CUBELOOM_SLURM_{NAME.upper()}='{calls}'
+  {program} user add {PERSON} --admin
+  {program} serve
+
+And in a third the cluster is added, and a pipeline runs there, as {PERSON}:
+
+  export CUBELOOM_DATA={folder}/data
+  token=$({program} token create --user {PERSON} --scope admin)
+  post() {{
+    curl --silent --show-error --fail-with-body --write-out '\\n' -H "authorization: Bearer $token" \\
+      --json @{folder}/$1 http://127.0.0.1:8080/api/v1/$2
+  }}
+  post hall.json clusters
+  post hello.json projects/default/runs
+  {program} runs show latest
+
+Ctrl-C here ends the Slurm and deletes all of this; end the server first.
+"""
+
+
+def cluster(workspace: Path, program: Path, member: str) -> dict[str, object]:
+    """The cluster, as an administrator describes it."""
+    facts = {
+        "account": written.PROJECT,
+        "qos": written.QOS,
+        "partition": "all",
+        "node_groups": {"cards": {"partition": "cards"}},
+        "cards": {"types": ["a100", "h100"]},
+        "workspace": str(workspace),
+        "templates": f"{workspace}/.templates",
+        "program": str(program),
+        "env": {"PATH": "/usr/bin:/bin"},
+    }
+    return {"name": NAME, "access": "slurm", "slurm": {"facts": facts, "way": {"accounts": {PERSON: member}}}}
