@@ -14,7 +14,7 @@ use cubeloom_testkit::fake::{Behaviour, FakeExecutor};
 
 use crate::fixture::Server;
 use crate::on_both;
-use crate::sharing::{entry, make_project, named, why};
+use crate::sharing::{entry, named, why};
 
 async fn set_limit(server: &Server, name: &str, at_once: Option<u32>, a_minute: Option<u32>) {
     let limit = Limit { name: name.into(), at_once, a_minute, description: None, revision: 0 };
@@ -99,71 +99,6 @@ on_both! {
             server.fake.finish(&key, Outcome::Succeeded);
         }
         assert_eq!(server.ended(&run).await, RunState::Succeeded);
-        server.assert_clean().await;
-    }
-
-    async fn seven_pipelines_pull_at_one_moment_and_three_gangs_come_after(server: Server) {
-        let mut server = server;
-        set_limit(&server, "hdfs-prod", Some(4), None).await;
-        make_project(&server, "guest").await;
-        let mut plans = Vec::new();
-        for at in 0..7 {
-            let name = format!("daily-{at}");
-            let mut doc = pulls(&[&server.fake], &name, 1, "hdfs-prod");
-            if at < 3 {
-                let train = format!("train-{at}");
-                server.fake.script(&train, [Behaviour::Hold]);
-                // Three cores in three workers: the machine has four, so that one gang fits at a time.
-                doc = doc.task(&train, |task| {
-                    task.template("gang").argument("workers", 3).resources("1", "16Mi").needs(&format!("{name}-0"))
-                });
-            }
-            let mut plan = server.plan(&doc);
-            plan.context.project = if at % 2 == 0 { "default" } else { "guest" }.into();
-            plans.push(plan);
-        }
-        let mut runs = Vec::new();
-        for plan in &plans {
-            runs.push(server.run_plan(plan).await);
-        }
-        let pulls = settled(&server, 4).await;
-        assert!(pulls.iter().all(|key| key.task.starts_with("daily")), "{pulls:?}");
-        for (at, run) in runs.iter().enumerate() {
-            if pulls.iter().all(|key| key.run != *run) {
-                assert_eq!(why(&server, run, &format!("daily-{at}-0")).await.1.rule, WaitRule::NamedLimit);
-            }
-        }
-        // As one pull ends the next starts, and never a fifth, whatever trains beside them.
-        let count = |prefix: &str| server.fake.running().iter().filter(|key| key.task.starts_with(prefix)).count();
-        for ended in 1..=7 {
-            let pull = server.fake.running().into_iter().find(|key| key.task.starts_with("daily")).unwrap();
-            server.fake.finish(&pull, Outcome::Succeeded);
-            let left = (7 - ended).min(4);
-            server.until(|| async { (count("daily") == left).then_some(()) }).await;
-            assert!(count("train") <= 1, "{:?}", server.fake.running());
-        }
-        // The gangs hold no limit: they wait for room, and go one after the other.
-        for trained in 1..=3 {
-            let gang = settled(&server, 1).await.remove(0);
-            assert!(gang.task.starts_with("train"), "{gang:?}");
-            server.until(|| async {
-                let mut rules = Vec::new();
-                for (at, run) in runs.iter().enumerate().take(3) {
-                    if !waiting(&server, run).await.is_empty() {
-                        rules.push(why(&server, run, &format!("train-{at}")).await.1.rule);
-                    }
-                }
-                assert_eq!(rules.len(), 3 - trained, "{rules:?}");
-                assert!(!rules.contains(&WaitRule::NamedLimit), "{rules:?}");
-                (rules.is_empty() || rules.contains(&WaitRule::Capacity)).then_some(())
-            }).await;
-            server.fake.finish(&gang, Outcome::Succeeded);
-            server.until(|| async { (server.fake.started().len() == (7 + trained + 1).min(10)).then_some(()) }).await;
-        }
-        for run in &runs {
-            assert_eq!(server.ended(run).await, RunState::Succeeded);
-        }
-        assert_eq!(server.fake.started().len(), 10);
         server.assert_clean().await;
     }
 
