@@ -172,16 +172,16 @@ def folder_of(options):
 
 
 def write_report(folder, options, truth, scores, found, better):
-    report, texts = {"model": options.model, "data": options.data, "rows": len(truth), "metrics": found[0]}, {}
+    report, files = {"model": options.model, "data": options.data, "rows": len(truth), "metrics": found[0]}, {}
     if options.against:
         report |= {"against": {"model": options.against, "metrics": found[1]}, "by": options.by, "better": better}
     if options.task == "classification":
         classes, counts = confusion(truth, as_labels(scores.decided, truth))
         report["confusion"] = {"classes": classes, "counts": counts.tolist()}
-        texts["confusion.csv"] = table_of(classes, counts.tolist())
-    texts["report.json"] = json.dumps(report, indent=1, ensure_ascii=False) + "\n"
-    write_whole(folder, texts)
-    for name in texts:
+        files["confusion.csv"] = table_of(classes, counts.tolist())
+    files["report.json"] = json.dumps(report, indent=1, ensure_ascii=False) + "\n"
+    write_whole(folder, files)
+    for name in files:
         tell(ARTIFACTS[name], folder / name)
 
 

@@ -15,12 +15,14 @@ tasks:
   - name: each
     template: command
     resources: {cpu: 100m, memory: 64Mi}
+    timeout: 1h
     for_each: {list: [${items}], parallelism: 2}
     arguments: {command: [sh, -c, "${line}"]}
 `;
 
 // Before the server is stopped: its jobs would go on.
 after(async () => {
+  if (!site.there) return;
   await site.there.api("POST", `/runs/${site.there.run}/cancel`);
   await ended(site.there.api, site.there.run);
 });

@@ -14,9 +14,9 @@ pub struct Member {
     pub is_well: bool,
 }
 
-/// The nodes that are spares now, in the order of their names. `wanted` says how many each group keeps; `spares` and `used` are those that were spares, or not,
-/// before: who is one stays one, and a node that is well again becomes one before another that has jobs. A group keeps at
-/// least one node for jobs.
+/// The nodes that are spares now, in the order of their names. `wanted` says how many each group keeps; `spares` and `used` are
+/// those that were spares, or not, before: who is one stays one, and a node that is well again becomes one before another that
+/// has jobs. A group keeps at least one node for jobs.
 #[must_use]
 pub fn spares(
     wanted: &BTreeMap<String, u32>,

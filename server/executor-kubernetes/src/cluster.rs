@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 use cubeloom_domain::executor::{Ended, Event, Facts, Observation, Observer, StopCause};
 use cubeloom_domain::job::Job;
+use cubeloom_domain::kubernetes::KubernetesFacts;
 use cubeloom_domain::{AttemptKey, Clock};
 use cubeloom_workers::reports::Reports;
 use kube::Client;
@@ -198,6 +199,11 @@ impl Cluster {
     /// What the cluster has, as far as is known.
     pub fn facts(&self) -> Facts {
         self.facts.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// What objects follow from now.
+    pub fn kubernetes(&self) -> Option<KubernetesFacts> {
+        self.facts.read().unwrap_or_else(PoisonError::into_inner).kubernetes.clone()
     }
 
     /// What is known of a job now.

@@ -177,7 +177,7 @@ impl Executor for KubernetesExecutor {
     }
 
     fn bind(&self, job: &Job) -> Result<Bindings, Failure> {
-        let facts = self.cluster.facts().kubernetes.unwrap_or_else(|| self.cluster.config.facts.clone());
+        let facts = self.cluster.kubernetes().unwrap_or_else(|| self.cluster.config.facts.clone());
         let cluster = self.cluster.config.name.clone();
         let uid = self.cluster.config.uid(&job.project);
         let mut facts = KubernetesFacts { uid, ..facts.of_project(&job.project) };

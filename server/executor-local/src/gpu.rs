@@ -46,9 +46,10 @@ impl Gpus {
         let devices: Vec<Device<'_>> =
             (0..count).filter_map(|index| nvml.device_by_index(index).ok()).collect();
         let bus = |device: &Device<'_>| device.pci_info().map_or_else(|_| String::new(), |pci| pci.bus_id);
-        let cards: Vec<(String, Vec<End>)> =
-            devices.iter().map(|device| (bus(device), ends(device))).collect();
-        Ok(Self { facts: devices.iter().filter_map(facts).collect(), links: joined(&cards) })
+        // Links name cards by their place among those that say what they are: one that has fallen off the bus does not.
+        let known = devices.iter().filter_map(|one| Some((facts(one)?, (bus(one), ends(one)))));
+        let (facts, cards): (Vec<GpuFacts>, Vec<(String, Vec<End>)>) = known.unzip();
+        Ok(Self { facts, links: joined(&cards) })
     }
 }
 

@@ -22,9 +22,12 @@ pub fn is_open(outcome: &Outcome) -> bool {
     matches!(outcome, Outcome::Failed(failure) if failure.kind == FailureKind::Lost)
 }
 
+/// How lines of the commands begin that a script calls; `scontrol` says by the second what it could not load.
+const SPEAKERS: [&str; 3] = ["srun: ", "slurm_load_node error: ", "scontrol: "];
+
 /// Whether one of the commands that a script calls says that the cluster does not answer.
 fn is_unanswered(line: &str) -> bool {
-    ["srun: ", "scontrol: "].iter().any(|command| line.starts_with(command)) && is_away(line)
+    SPEAKERS.iter().any(|speaker| line.starts_with(speaker)) && is_away(line)
 }
 
 /// Says what Slurm knows where the workers' records leave open why the job ended. `log` are the last lines of the script. A
@@ -149,6 +152,13 @@ mod tests {
         assert_eq!(failure.kind, FailureKind::Lost);
         assert_eq!(failure.message, format!("Slurm did not answer its script: {}", said[1]));
         assert_eq!(failure.last_lines, said);
+        // scontrol, whose exit the script does not see, names the second only.
+        let said =
+            ["slurm_load_node error: Socket timed out on send/recv operation", "no `0 NODE ADDRESS PORT`"];
+        let mut ended = lost(FailureKind::Lost);
+        explain(&mut ended, Fate::Failed, &jobs, said.map(Into::into).into());
+        let Outcome::Failed(failure) = &ended.outcome else { panic!("{ended:?}") };
+        assert_eq!(failure.kind, FailureKind::Lost, "{failure:?}");
     }
 
     #[test]

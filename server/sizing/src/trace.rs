@@ -267,7 +267,9 @@ impl Row<'_> {
     /// The status without what others write into it: `OUT_OF_ME+`, `CANCELLED by 1000`, `out-of-memory`.
     fn word(&self) -> String {
         let text = self.text(8).to_ascii_lowercase();
-        let word = text.split(" by ").next().unwrap_or_default();
+        // Who was killed by something that says memory ran out says what matters behind that word.
+        let is_memory = text.contains("memory") || text.contains("oom");
+        let word = if is_memory { &text } else { text.split(" by ").next().unwrap_or_default() };
         word.trim_end_matches('+').replace(['-', ' '], "_")
     }
 
@@ -277,7 +279,7 @@ impl Row<'_> {
             | "done" | "passed" | "ok" | "0" => Ok(Status::Succeeded),
             "137" => Ok(Status::OutOfMemory),
             word if word.starts_with("out_of_me")
-                || word.starts_with("oom")
+                || word.contains("oom")
                 || word.contains("memory")
                 || word.contains("memlimit") =>
             {

@@ -36,5 +36,15 @@ def run_next():
         found.loader.exec_module(module)
 
 
+def leave_nothing():
+    """Python has compiled this before it ran it: the template's folder stays as it was."""
+    try:
+        os.unlink(__cached__)
+        os.rmdir(os.path.dirname(__cached__))
+    except (NameError, TypeError, OSError):
+        pass
+
+
 answer()
+leave_nothing()
 run_next()

@@ -18,11 +18,12 @@ pub fn told(name: &str) -> String {
     std::env::var(name).unwrap_or_else(|_| panic!("{name} is not set: run make test-slurm"))
 }
 
-/// One of Slurm's commands as an administrator; what it says.
+/// One of Slurm's commands as an administrator; what it prints, or what is wrong.
 pub fn slurm(words: &[&str]) -> String {
     let mut command = Command::new(words[0]);
     let done = command.args(&words[1..]).env("SLURM_CONF", told("SLURM_CONF")).output().unwrap();
-    format!("{}{}", String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr))
+    let said = if done.status.success() { &done.stdout } else { &done.stderr };
+    String::from_utf8_lossy(said).into_owned()
 }
 
 /// A workspace of its own for a test, which belongs to the member of the project.

@@ -36,15 +36,20 @@ impl Scraped {
         Self { exporter, server, _folder: folder }
     }
 
-    /// The first reading that is as it must come to be.
-    async fn until(&self, is_so: impl Fn(&Reading) -> bool) -> Reading {
+    async fn look(&self) -> Reading {
         let source = source(&self.server.url(), &[]).expect("its address is one");
+        let at = cubeloom_domain::Timestamp((now() * 1e6) as i64);
+        look(&source, at, PATIENCE).await.expect("Prometheus answers")
+    }
+
+    /// A reading once it is as it must come to be.
+    async fn until(&self, is_so: impl Fn(&Reading) -> bool) -> Reading {
         let since = Instant::now();
         loop {
-            let at = cubeloom_domain::Timestamp((now() * 1e6) as i64);
-            let reading = look(&source, at, PATIENCE).await.expect("Prometheus answers");
+            let reading = self.look().await;
             if is_so(&reading) {
-                return reading;
+                // Its questions were asked at several moments, and a scrape may lie between: the next look is of one state.
+                return self.look().await;
             }
             assert!(since.elapsed() < LONG, "{reading:?}");
             tokio::time::sleep(Duration::from_millis(100)).await;

@@ -3,7 +3,7 @@
 //! it.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,9 +16,10 @@ use cubeloom_domain::state::{InstanceState, WaitReason};
 use cubeloom_domain::waiting::{Explanation, Holder, StartEstimate, WaitRule};
 use cubeloom_domain::{InstanceIx, RunId, TaskIx, Timestamp};
 use moka::sync::Cache;
+use tokio::sync::Semaphore;
 
 use super::{JobStart, RunStarts};
-use crate::error::ApiResult;
+use crate::error::{ApiError, ApiResult};
 use crate::state::Web;
 
 /// How long an answer is good: for all who look at the same moment.
@@ -31,11 +32,16 @@ const LOOKED_AT: usize = 20_000;
 const FORESEEN: usize = 500;
 
 /// The lines of runs, as they were a moment ago.
-pub(crate) struct Lines(Cache<RunId, Arc<RunLines>>);
+pub(crate) struct Lines {
+    known: Cache<RunId, Arc<RunLines>>,
+    /// One is worked out at a time: that takes a core.
+    turn: Semaphore,
+}
 
 impl Default for Lines {
     fn default() -> Self {
-        Self(Cache::builder().max_capacity(RUNS).time_to_live(FRESH).build())
+        let known = Cache::builder().max_capacity(RUNS).time_to_live(FRESH).build();
+        Self { known, turn: Semaphore::new(1) }
     }
 }
 
@@ -48,26 +54,37 @@ impl Lines {
         &self,
         web: &Web,
         run: &RunRecord,
-        plan: &RunPlan,
-        starts: &RunStarts,
+        plan: &Arc<RunPlan>,
+        starts: &Arc<RunStarts>,
     ) -> ApiResult<Arc<RunLines>> {
         let all = (0u32..).zip(&plan.tasks).map(|(task, _)| Some(TaskIx(task))).chain([None]);
         let limited: Vec<Option<TaskIx>> = all.filter(|of| parallelism(plan, *of).is_some()).collect();
         if limited.is_empty() {
             return Ok(Arc::default());
         }
-        if let Some(known) = self.0.get(&run.id) {
+        if let Some(known) = self.known.get(&run.id) {
+            return Ok(known);
+        }
+        let _turn = self.turn.acquire().await.map_err(ApiError::internal)?;
+        if let Some(known) = self.known.get(&run.id) {
             return Ok(known);
         }
         let store = web.store();
-        let waiting = store.waiting_of(&run.id, LOOKED_AT).await?;
+        let mut waiting = store.waiting_of(&run.id, LOOKED_AT).await?;
         let live = store.live_attempts(&run.id, LOOKED_AT).await?;
         let history = store.run_times(&plan.context.project, &plan.pipeline).await?;
-        let now = web.now();
-        let seen = Seen { run, plan, waiting: &waiting, live: &live, history: &history, starts, now };
-        let lines = limited.into_iter().filter_map(|of| Some((of, seen.line(of)?)));
-        let found = Arc::new(RunLines(lines.collect()));
-        self.0.insert(run.id.clone(), Arc::clone(&found));
+        // Who has got a place between the two reads waits no more.
+        let placed: BTreeSet<(TaskIx, InstanceIx)> =
+            live.iter().map(|attempt| (attempt.task, attempt.key.instance)).collect();
+        waiting.retain(|one| !placed.contains(&(one.task, one.instance)));
+        let (of, plan, starts, now) = (run.clone(), Arc::clone(plan), Arc::clone(starts), web.now());
+        let work = move || {
+            let (run, plan, starts) = (&of, &*plan, &*starts);
+            let seen = Seen { run, plan, waiting: &waiting, live: &live, history: &history, starts, now };
+            Arc::new(RunLines(limited.into_iter().filter_map(|of| Some((of, seen.line(of)?))).collect()))
+        };
+        let found = tokio::task::spawn_blocking(work).await.map_err(ApiError::internal)?;
+        self.known.insert(run.id.clone(), Arc::clone(&found));
         Ok(found)
     }
 }

@@ -28,8 +28,8 @@ use crate::clusters::{self, prometheus_of};
 use crate::error::{ApiError, ApiResult};
 use crate::state::Web;
 
-/// What is older than this says so.
-const OLD: Duration = Duration::from_secs(30);
+/// What is older than this says so: what is kept fresh is up to 45 seconds old.
+const OLD: Duration = Duration::from_secs(50);
 
 /// What was seen of clusters.
 #[derive(Default)]

@@ -2,6 +2,7 @@
 
 use cubeloom_domain::RunId;
 use cubeloom_domain::record::InstanceRecord;
+use cubeloom_domain::state::{InstanceState, WaitReason};
 
 use super::describe;
 use crate::api::tasks::view::WaitView;
@@ -26,7 +27,10 @@ impl Waits<'_> {
     pub(crate) fn of(&self, task: &str, one: &InstanceRecord) -> Option<WaitView> {
         let reader = Reader { seen: self.seen, run: self.run };
         let in_line = self.lines.of(one);
-        let known = in_line.as_ref().or_else(|| self.starts.of(task, one.instance));
+        // Who stands in a line is in no queue: what was said of it when it was in one is over.
+        let is_in_line =
+            matches!(&one.state, InstanceState::Waiting { reason: Some(WaitReason::Parallelism { .. }), .. });
+        let known = if is_in_line { in_line.as_ref() } else { self.starts.of(task, one.instance) };
         describe::wait(&one.state, known, reader)
     }
 }

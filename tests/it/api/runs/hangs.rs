@@ -11,9 +11,9 @@ use crate::api::support::{Client, Server, Who};
 use crate::support::wait_for;
 
 /// A worker of a gang. In the first attempt the last rank waits for a lock that it holds itself after the sixth step, and another
-/// for a program that knows nothing of us, and waits for a socket on which nobody writes; the next attempt goes on from a checkpoint. However slow the machine is, nobody is quiet
-/// before: the sixth step is the first after which a pattern is known, each reports it when all have come to it, and the next
-/// attempt has no gap.
+/// for a program that knows nothing of us, and waits for a socket on which nobody writes; the next attempt goes on from a
+/// checkpoint. However slow the machine is, nobody is quiet before: the sixth step is the first after which a pattern is known,
+/// each reports it when all have come to it, and the next attempt has no gap.
 const WORKER: &str = r#"
 import os, pathlib, subprocess, sys, threading, time
 sys.path.insert(0, sys.argv[1])

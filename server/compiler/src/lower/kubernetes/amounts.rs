@@ -91,7 +91,7 @@ fn share(facts: &KubernetesFacts, gpu: &GpuRequest) -> Result<Vec<(String, u64)>
 }
 
 /// The profile of MIG that a type names, where nodes offer it.
-fn mig_profile<'f>(facts: &'f CardFacts, gpu: &GpuRequest) -> Option<&'f String> {
+pub fn mig_profile<'f>(facts: &'f CardFacts, gpu: &GpuRequest) -> Option<&'f String> {
     let wanted = gpu.mig_profile()?;
     facts.mig.iter().find(|profile| **profile == wanted)
 }

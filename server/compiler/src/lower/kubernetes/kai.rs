@@ -10,14 +10,16 @@ use cubeloom_domain::resources::{GpuRequest, Resources};
 use serde_json::{Map, Value};
 
 use super::Frame;
+use super::amounts;
 use super::notes::Notes;
 
 /// What KAI-Scheduler serves: without it nobody reads the annotations.
 const SERVES: &str = "queues.scheduling.run.ai/";
 
-/// The queue of a part of a card, where KAI-Scheduler hands it out: not where Volcano places every pod.
+/// The queue of a part of a card, where KAI-Scheduler hands it out: not where Volcano places every pod, and no slice of MIG.
 pub fn queue<'f>(facts: &'f KubernetesFacts, gpu: &GpuRequest) -> Option<&'f QueueFacts> {
-    facts.cards.kai.as_ref().filter(|_| gpu.count.is_none() && facts.volcano.is_none())
+    let is_part = gpu.count.is_none() && amounts::mig_profile(&facts.cards, gpu).is_none();
+    facts.cards.kai.as_ref().filter(|_| is_part && facts.volcano.is_none())
 }
 
 /// Whether it is there, named by the facts or not.

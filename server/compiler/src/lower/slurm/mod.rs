@@ -51,7 +51,7 @@ pub fn bound(job: &Job, bindings: &SlurmBindings) -> Result<SlurmJob, Vec<Refusa
     let mut notes = Notes::default();
     if let Some(account) = &bindings.counted_as {
         notes.decide(format!(
-            "it is submitted with `--account={account}`, the account of its project's quota, which goes over the script's own"
+            "it is to be submitted with `--account={account}`, the account of its project's quota, which goes over the script's own"
         ));
     }
     with(job, &bindings.facts, notes)

@@ -213,7 +213,7 @@ fn a_preview_is_bound_as_the_submission_would_be() {
     let submitted = cubeloom_compiler::lower::lower(&second, &bindings).unwrap().object();
     assert_eq!(jobs[0].clone().ok(), submitted);
     let script = jobs[0].as_ref().unwrap()["script"].as_str().unwrap();
-    assert!(script.contains("it is submitted with `--account=cl-p-vision`"), "{script}");
+    assert!(script.contains("it is to be submitted with `--account=cl-p-vision`"), "{script}");
     let refused = shown(Err(Failure::new(FailureKind::CouldNotStart, "`bob` has no account")));
     assert_eq!(refused[0].as_ref().unwrap_err().message, "`bob` has no account");
     assert!(shown(Ok(None))[0].as_ref().unwrap().get("script").is_none(), "this machine has no scripts");
