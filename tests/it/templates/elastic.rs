@@ -26,17 +26,27 @@ fn start(client: &Client, project: &str, elastic: &str, epochs: u32) -> String {
     started["run"]["id"].as_str().expect("an id").to_owned()
 }
 
-/// The last attempt at the training, and how many workers it has.
-fn training(client: &Client, run: &str) -> (Value, usize) {
+/// The last attempt at the training, and the ranks of the workers that it has.
+fn training(client: &Client, run: &str) -> (Value, Vec<u64>) {
     let listed = client.get(&format!("/runs/{run}/attempts")).expect(200).json();
     let attempts = listed["items"].as_array().expect("attempts").iter();
     let last = attempts
         .filter(|attempt| attempt["task"] == "train")
         .max_by_key(|attempt| attempt["attempt"].as_u64());
-    let Some(attempt) = last else { return (Value::Null, 0) };
+    let Some(attempt) = last else { return (Value::Null, Vec::new()) };
     let workers = attempt["workers"].as_array().into_iter().flatten();
-    let live = workers.filter(|worker| worker["given_back"] != true && attempt["state"] == "running").count();
-    (attempt.clone(), live)
+    let live = workers.filter(|worker| worker["given_back"] != true && attempt["state"] == "running");
+    let ranks = live.map(|worker| worker["rank"].as_u64().expect("a rank")).collect();
+    (attempt.clone(), ranks)
+}
+
+/// The epoch at which the second attempt at the training began, as its program says.
+fn resumed(client: &Client, run: &str) -> f64 {
+    let log = client.get(&format!("/runs/{run}/logs/text?task=train&attempt=2")).expect(200).json();
+    let text: String =
+        log["chunks"].as_array().into_iter().flatten().filter_map(|chunk| chunk["text"].as_str()).collect();
+    let epoch = text.split_once(": epoch ").and_then(|(_, rest)| rest.split(',').next());
+    epoch.and_then(|epoch| epoch.parse().ok()).unwrap_or_else(|| panic!("no epoch in {text}"))
 }
 
 /// Whether a task of a project has saved a checkpoint.
@@ -59,19 +69,32 @@ fn torchrun_shows_the_rules_of_elastic_jobs() {
     admin.post("/projects", &json!({"name": "lender"})).expect(201);
     let guarantee = json!({"quotas": {"local": {"guarantee": {"cpu": "1200m"}}}});
     admin.put("/projects/lender/quota", "*", &guarantee).expect(200);
-    let of = |run: &str| training(&admin, run).1;
+    // Worker 0 is the first that there is and the last that goes; those with the highest ranks come last and go first.
+    let of = |run: &str| {
+        let ranks = training(&admin, run).1;
+        assert_eq!(ranks, (0..ranks.len() as u64).collect::<Vec<_>>(), "{run}");
+        ranks.len()
+    };
 
     // Whatever is idle is lent.
     let borrower = start(&admin, "default", "{min: 1, max: 3}", 150);
-    let curve = |name: &str| -> Vec<f64> {
-        let said = admin.get(&format!("/runs/{borrower}/metrics?task=train&name={name}")).expect(200).json();
+    let points = |run: &str, name: &str| -> Vec<(f64, f64)> {
+        let said = admin.get(&format!("/runs/{run}/metrics?task=train&name={name}")).expect(200).json();
         let points = said["series"][0]["points"].as_array().into_iter().flatten();
-        points.map(|point| point[1].as_f64().expect("a number")).collect()
+        let number = |value: &Value| value.as_f64().expect("a number");
+        points.map(|point| (number(&point[0]), number(&point[1]))).collect()
     };
+    let curve =
+        |name: &str| -> Vec<f64> { points(&borrower, name).into_iter().map(|(_, value)| value).collect() };
     until("the borrower learns with all of it", || of(&borrower) == 3 && curve("processes").len() > 2);
     // The least of every job comes before anybody's elastic workers, and a guarantee before what is borrowed.
     let lender = start(&admin, "lender", "{min: 1, max: 2}", 40);
     until("both have what is theirs", || (of(&lender), of(&borrower)) == (2, 1));
+    let (borrows, _) = training(&admin, &borrower);
+    let gone =
+        borrows["workers"].as_array().into_iter().flatten().filter(|worker| worker["given_back"] == true);
+    let gone: Vec<&Value> = gone.map(|worker| &worker["name"]).collect();
+    assert_eq!(gone, ["worker-1", "worker-2"], "{borrows}");
     // A job that cannot keep its least fails; the next attempt goes on from the checkpoint.
     until("the lender has saved", || saved("lender"));
     let victims = with_variables(&data, &[format!("CUBELOOM_RUN={lender}"), "CUBELOOM_TASK=train".into()]);
@@ -80,9 +103,17 @@ fn torchrun_shows_the_rules_of_elastic_jobs() {
         // One that was started by another one may be gone with it.
         let _ = kill_process(Pid::from_raw(pid).expect("a pid"), Signal::KILL);
     }
+    let learned = points(&lender, "loss");
     until("it is tried again", || training(&admin, &lender).0["attempt"] == 2);
     assert_eq!(ended(&admin, &lender)["state"], "succeeded");
     assert_eq!(training(&admin, &lender).0["attempt"], 2);
+    let begun_at = resumed(&admin, &lender);
+    assert!(begun_at > 0.0, "it began anew");
+    let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
+    let [before, after] =
+        [learned, points(&lender, "loss").into_iter().filter(|(step, _)| *step > begun_at).collect()]
+            .map(|points| points.into_iter().map(|(_, loss)| loss).collect::<Vec<f64>>());
+    assert!(!before.is_empty() && mean(&after) < before[0], "{before:?} {after:?}");
     // What was lent comes back to the borrower, which has gone on all the time, and learned.
     until("the borrower has all of it again", || of(&borrower) == 3);
     assert_eq!(ended(&admin, &borrower)["state"], "succeeded");
@@ -92,6 +123,5 @@ fn torchrun_shows_the_rules_of_elastic_jobs() {
     sizes.dedup();
     assert!(sizes.contains(&1.0) && sizes.first() == Some(&3.0) && sizes.last() == Some(&3.0), "{sizes:?}");
     let losses = curve("loss");
-    let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
     assert!(mean(&losses[losses.len() - 20..]) < 0.3 * mean(&losses[..20]), "{losses:?}");
 }

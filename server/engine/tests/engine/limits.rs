@@ -14,7 +14,7 @@ use cubeloom_testkit::fake::{Behaviour, FakeExecutor};
 
 use crate::fixture::Server;
 use crate::on_both;
-use crate::sharing::{entry, named, why};
+use crate::sharing::{entry, make_project, named, why};
 
 async fn set_limit(server: &Server, name: &str, at_once: Option<u32>, a_minute: Option<u32>) {
     let limit = Limit { name: name.into(), at_once, a_minute, description: None, revision: 0 };
@@ -99,6 +99,68 @@ on_both! {
             server.fake.finish(&key, Outcome::Succeeded);
         }
         assert_eq!(server.ended(&run).await, RunState::Succeeded);
+        server.assert_clean().await;
+    }
+
+    async fn seven_pipelines_pull_at_one_moment_and_three_gangs_come_after(server: Server) {
+        let mut server = server;
+        set_limit(&server, "hdfs-prod", Some(4), None).await;
+        make_project(&server, "guest").await;
+        let mut runs = Vec::new();
+        for at in 0..7 {
+            let pull = format!("pull-{at}");
+            let mut doc = pulls(&[&server.fake], &pull, 1, "hdfs-prod");
+            if at < 3 {
+                let train = format!("train-{at}");
+                server.fake.script(&train, [Behaviour::Hold]);
+                // Three of the four cores there are: one fits at a time.
+                doc = doc.task(&train, |task| {
+                    let gang = task.template("gang").argument("workers", 3).resources("1", "16Mi");
+                    gang.needs(&format!("{pull}-0"))
+                });
+            }
+            let mut plan = server.plan(&doc);
+            plan.context.project = if at % 2 == 0 { "default" } else { "guest" }.into();
+            runs.push(server.run_plan(&plan).await);
+        }
+        // As one ends the next begins, whoever's it is, and never a fifth. Those that trainings need end last.
+        for left in (0..7_usize).rev() {
+            let pulling = settled(&server, (left + 1).min(4)).await;
+            assert!(pulling.iter().all(|key| key.task.starts_with("pull")), "{pulling:?}");
+            for (at, run) in runs.iter().enumerate() {
+                let pull = format!("pull-{at}-0");
+                if waiting(&server, run).await.contains(&pull) {
+                    assert_eq!(why(&server, run, &pull).await.1.rule, WaitRule::NamedLimit);
+                }
+            }
+            if left < 3 {
+                pulling.iter().for_each(|pull| server.fake.finish(pull, Outcome::Succeeded));
+                break;
+            }
+            let last = pulling.iter().max_by_key(|key| key.task.clone()).unwrap();
+            server.fake.finish(last, Outcome::Succeeded);
+        }
+        // The gangs hold no limit: they wait for room, and go one after the other, each whole.
+        for left in (0..3_usize).rev() {
+            let training = settled(&server, 1).await.remove(0);
+            let at = runs.iter().position(|run| *run == training.run).unwrap();
+            assert_eq!(training.task, format!("train-{at}"));
+            let mut waits = 0;
+            for (at, run) in runs.iter().enumerate().take(3) {
+                let train = format!("train-{at}");
+                if waiting(&server, run).await.contains(&train) {
+                    let (message, why) = why(&server, run, &train).await;
+                    assert!(matches!(why.rule, WaitRule::Capacity | WaitRule::Behind), "{message}");
+                    waits += 1;
+                }
+            }
+            assert_eq!(waits, left);
+            server.fake.finish(&training, Outcome::Succeeded);
+        }
+        for run in &runs {
+            assert_eq!(server.ended(run).await, RunState::Succeeded);
+        }
+        assert_eq!(server.fake.started().len(), 10);
         server.assert_clean().await;
     }
 
