@@ -95,6 +95,7 @@ const OTHERS: &[&str] = &[
     "in standby mode",
     "Nothing new added",
     "Submitted batch job",
+    "slurm_load_node error",
     // Lines of scripts that find an image, and what leads into it.
     "# The image in which",
     "[ -e \"$image\" ]",

@@ -39,7 +39,7 @@ fn submitted(id: &str, at: Timestamp) -> Notice {
         of: of_job(id),
         warning: false,
         reason: "Submitted".into(),
-        message: format!("sbatch: Submitted batch job {id}"),
+        message: format!("Submitted batch job {id}"),
     }
 }
 
@@ -76,7 +76,7 @@ mod tests {
             notices.into_iter().map(|one| (one.of, one.reason, one.message)).collect::<Vec<_>>()
         };
         let is = |reason: &str, message: &str| ("Job/7".to_owned(), reason.to_owned(), message.to_owned());
-        let submitted = is("Submitted", "sbatch: Submitted batch job 7");
+        let submitted = is("Submitted", "Submitted batch job 7");
         let name = key.object_name();
         cluster.board.follow(&key, Who { name: name.clone(), uid: 1000, ids: vec!["7".into()] });
         for (state, reason, nodes, told_too) in [

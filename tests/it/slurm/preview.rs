@@ -69,7 +69,7 @@ fn the_id_of_a_job_is_told_while_it_runs_and_after() {
     let id = submitted["of"].as_str().unwrap().strip_prefix("Job/").unwrap();
     assert_eq!(
         (&running["of"], &submitted["message"]),
-        (&submitted["of"], &json!(format!("sbatch: Submitted batch job {id}")))
+        (&submitted["of"], &json!(format!("Submitted batch job {id}")))
     );
     let node = slurm(&["squeue", "-h", "-j", id, "-o", "%N"]);
     assert_eq!(running["message"], format!("squeue: {}", node.trim()));
