@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use super::harness::{slurm, told};
-use super::product::{PIPELINE, body, start, with_cluster};
+use super::product::{PIPELINE, body, start, until_running, with_cluster};
 use crate::api::support::{Client, Who};
 use crate::cluster::product::{ended, until};
 
@@ -64,6 +64,7 @@ fn the_id_of_a_job_is_told_while_it_runs_and_after() {
         let items = admin.get(&attempt).expect(200).json()["items"].as_array().unwrap().clone();
         items.into_iter().find(|one| one["reason"] == reason)
     };
+    until_running(&admin, &run);
     until("the cluster says where it runs", || notice("Running").is_some());
     let (submitted, running) = (notice("Submitted").unwrap(), notice("Running").unwrap());
     let id = submitted["of"].as_str().unwrap().strip_prefix("Job/").unwrap();
