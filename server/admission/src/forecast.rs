@@ -148,6 +148,7 @@ impl Lasts {
         Some(since.plus(self.limit.map_or(drawn, |limit| drawn.min(limit))).max(now))
     }
 }
+
 /// How long a job takes that takes longer than any that is known: as much again as a tenth of what it has taken. Of one
 /// that is far beyond them nobody can say it.
 fn longer(length: &Length, passed: Duration) -> Option<Duration> {
