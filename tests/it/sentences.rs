@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use cubeloom_compiler::parse_template;
 use cubeloom_web::said::is_known;
@@ -198,21 +199,27 @@ fn sentences_have_the_same_values_in_both_languages() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// A value in a sentence, as the program writes it.
+static VALUE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\{[^{}]*\}").unwrap());
+/// A value that brings the space behind it.
+static BEFORE_A_WORD: LazyLock<Regex> = LazyLock::new(|| Regex::new("›([a-z])").unwrap());
+/// A value that may be empty.
+static BEHIND_A_WORD: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new("([a-z])‹[0-9]+›|(`)‹[0-9]+›( )").unwrap());
+
 /// Whether it is known, alone or as a part of a longer one.
 fn is_said(sentence: &str) -> bool {
-    let place = Regex::new(r"\{[^{}]*\}").unwrap();
     let mut n = 0;
     let braces = sentence.replace("{{", "\u{1}").replace("}}", "\u{2}");
-    let sample = place.replace_all(&braces, |_: &regex::Captures<'_>| {
+    let sample = VALUE.replace_all(&braces, |_: &regex::Captures<'_>| {
         n += 1;
         format!("‹{n}›")
     });
     let sample = sample.replace('\u{1}', "{").replace('\u{2}', "}");
     // A value right behind a word or at the end may be empty, one before a word brings its own space.
     let bare = sample.strip_suffix(&format!("‹{n}›")).map(ToOwned::to_owned);
-    let spaced = Regex::new("›([a-z])").unwrap().replace_all(&sample, "› $1").into_owned();
-    let tight =
-        Regex::new("([a-z])‹[0-9]+›|(`)‹[0-9]+›( )").unwrap().replace_all(&sample, "$1$2$3").into_owned();
+    let spaced = BEFORE_A_WORD.replace_all(&sample, "› $1").into_owned();
+    let tight = BEHIND_A_WORD.replace_all(&sample, "$1$2$3").into_owned();
     let forms = [Some(sample), bare, Some(spaced), Some(tight)];
     let around = |form: &String| {
         BEFORE.iter().any(|before| AFTER.iter().any(|after| is_known(&format!("{before}{form}{after}"))))

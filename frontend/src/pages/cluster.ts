@@ -49,7 +49,9 @@ function shown(cluster: string, found: Overview): HTMLElement[] {
 }
 
 /** One kind of resource: a bar of what is used, in a frame of what was asked for. */
-function level(name: string, { capacity, requested, used }: Levels, form: (value: number | null | undefined) => string): HTMLElement {
+function level(name: string, { capacity, requested, used: measuredUse }: Levels, form: (value: number | null | undefined) => string): HTMLElement {
+  // Of nothing, nothing is used, whether somebody measures it or not.
+  const used = capacity === 0 ? (measuredUse ?? 0) : measuredUse;
   const word = (value: number | null | undefined) => (value == null ? t("monitoring.unknown") : form(value));
   const width = (value: number | null | undefined) => (value == null || !capacity ? 0 : Math.min(100, (value / capacity) * 100));
   const label = t("monitoring.levels", { name, used: word(used), requested: word(requested), capacity: word(capacity) });

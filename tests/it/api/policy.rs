@@ -139,9 +139,8 @@ impl<'a> Walk<'a> {
     }
 
     fn latest_or_new(&self) -> String {
-        let runs = self.server.json(0, &["runs", "--limit", "1"]);
-        let latest = runs.as_array().or(runs["runs"].as_array()).and_then(|runs| runs.first());
-        latest.and_then(|run| run["id"].as_str()).map_or_else(|| self.run(), Into::into)
+        let runs = self.server.as_(Who::Administrator).get("/runs?limit=1").expect(200).json();
+        runs["items"][0]["id"].as_str().map_or_else(|| self.run(), Into::into)
     }
 }
 

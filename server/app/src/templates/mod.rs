@@ -93,14 +93,27 @@ pub async fn store(store: &Store, here: TemplateSet, now: Timestamp) -> anyhow::
         let published = versions.into_iter().filter(|(version, _)| !version.contains('+'));
         all.insert(name, published.collect());
     }
+    let mut changed = Vec::new();
     for installed in here.into_values().flat_map(|versions| versions.into_values()) {
         let known =
             all.get(&installed.template.name).and_then(|versions| versions.get(&installed.template.version));
         let same =
             known.is_some_and(|known| known.digest == installed.digest && known.folder == installed.folder);
         if !same {
-            insert(&mut all, put(store, installed, now).await?);
+            let stored = put(store, installed, now).await?;
+            if stored.template.version.contains('+') {
+                changed.push(format!("{} {}", stored.template.name, stored.template.version));
+            }
+            insert(&mut all, stored);
         }
+    }
+    // After an update of Cubeloom there are many: one line has all of them.
+    if !changed.is_empty() {
+        tracing::warn!(
+            "task templates that have changed since their versions were stored are used under versions of their own, \
+             until their template.yaml has a new version: {}",
+            changed.join(", ")
+        );
     }
     Ok(all)
 }
@@ -116,12 +129,6 @@ async fn put(
         Err(StoreError::TemplateChanged { name, version }) => {
             let short: String = installed.digest.chars().take(8).collect();
             installed.template.version = format!("{version}+{short}");
-            tracing::warn!(
-                "the task template {name} has changed since its version {version} was stored: it is used as {}; give \
-                 it a new version in {} to publish it",
-                installed.template.version,
-                Path::new(&installed.folder).join("template.yaml").display()
-            );
             store.put_template(&installed, now).await?;
             Ok(installed)
         }
