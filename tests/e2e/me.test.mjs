@@ -75,6 +75,20 @@ test("the profile is changed, and of two who change it the second is told", asyn
   }
 });
 
+test("mail about one's runs is switched off by the keyboard, and stays off", async () => {
+  const page = await me("emil");
+  const box = page.getByLabel("Mail about your runs");
+  assert.ok(await box.isChecked(), "it is on until somebody switches it off");
+  await box.focus();
+  await page.keyboard.press("Space");
+  await page.locator("#profile-form button").press("Enter");
+  await told(page, "Saved");
+  await settled(page);
+  assert.ok(!(await box.isChecked()));
+  flawless(page);
+  await page.context().close();
+});
+
 test("a session is ended from another, and a new password ends all others", async () => {
   const [here, there] = [await me(), await me()];
   await here.reload();

@@ -32,7 +32,7 @@ export function start(): void {
 
 function watchProfile(form: HTMLFormElement): void {
   onSubmit(form, async (data) => {
-    const body = { display_name: said(data, "display_name"), email: said(data, "email") };
+    const body = { display_name: said(data, "display_name"), email: said(data, "email"), mails: data.has("mails") };
     await request("PATCH", "/me", body, { etag: `"${form.dataset["revision"] ?? ""}"` });
     toastLater(t("people.saved"));
     location.reload();

@@ -28,8 +28,13 @@ fn mistaken_mails(address: &str) -> Option<String> {
     if mails.is_empty() || mails.len() > RECEIVERS {
         return Some(format!("write from 1 to {RECEIVERS} e-mail addresses, separated by commas"));
     }
-    let wrong = mails.iter().find(|mail| !is_mail(mail))?;
-    Some(format!("`{wrong}` is no e-mail address"))
+    mails.iter().find_map(|mail| mistaken_mail(mail))
+}
+
+/// What is wrong with one person's address.
+#[must_use]
+pub fn mistaken_mail(mail: &str) -> Option<String> {
+    (!is_mail(mail)).then(|| format!("`{mail}` is no e-mail address"))
 }
 
 /// The addresses of a list.
@@ -100,6 +105,8 @@ mod tests {
             assert!(!fine(ChannelKind::Email, address), "{address}");
         }
         assert!(!fine(ChannelKind::Email, &vec!["a@b.de"; 21].join(",")));
+        assert_eq!(mistaken_mail("ada@example.org"), None);
+        assert!(mistaken_mail("ada@example.org,emil@example.org").is_some(), "of one person there is one");
     }
 
     #[test]

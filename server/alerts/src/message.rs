@@ -21,6 +21,8 @@ pub struct Message {
     pub lines: Vec<String>,
     /// Where more can be read: the words and the address.
     pub link: Option<(String, String)>,
+    /// The last line of a mail to a person: why they get it, and how to get no more.
+    pub foot: Option<String>,
     /// What happened, as data; several things where they are told together.
     pub alerts: Vec<Told>,
 }
@@ -45,10 +47,14 @@ impl Message {
         format!("[{NAME}] {}", self.title)
     }
 
-    /// All of it, for receivers of plain text. What is longer than `most` bytes is cut in its middle part: the link is kept.
+    /// All of it, for receivers of plain text. What is longer than `most` bytes is cut in its middle part: the link and the
+    /// last line are kept.
     #[must_use]
     pub fn plain(&self, most: usize) -> String {
-        let end = self.link.as_ref().map(|(words, url)| format!("\n{words}: {url}")).unwrap_or_default();
+        let mut end = self.link.as_ref().map(|(words, url)| format!("\n{words}: {url}")).unwrap_or_default();
+        if let Some(foot) = &self.foot {
+            end.push_str(&format!("\n\n{foot}"));
+        }
         let mut text = self.headline();
         for line in &self.lines {
             text.push('\n');
@@ -108,6 +114,7 @@ pub(crate) mod tests {
             title: title.into(),
             lines: vec![line.into()],
             link: Some((words.into(), url)),
+            foot: None,
             alerts: vec![told],
         }
     }
@@ -122,5 +129,8 @@ pub(crate) mod tests {
             assert!(text.contains('…') && text.ends_with(&long.link.as_ref().unwrap().1));
         }
         assert_eq!(message(Language::En).plain(2000).lines().count(), 3);
+        long.foot = Some("why".into());
+        let text = long.plain(300);
+        assert!(text.len() <= 300 && text.ends_with("\n\nwhy"), "{text}");
     }
 }

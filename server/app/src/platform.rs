@@ -58,7 +58,8 @@ impl Platform {
     pub async fn open(config: Config) -> anyhow::Result<Self> {
         let data = DataFolder::open(&config.data)?;
         let url = config.settings.database.url.clone().unwrap_or_else(|| data.database_url());
-        let store = Store::open(&Options::new(url)).await?;
+        let mails = config.settings.smtp.host.is_some();
+        let store = Store::open(&Options { mails, ..Options::new(url) }).await?;
         let clock = Arc::new(MachineClock::start());
         store.date_first_project(clock.now()).await?;
         Ok(Self { config, data, store, clock, executor: Mutex::default(), clusters: Mutex::default() })

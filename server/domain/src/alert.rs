@@ -71,6 +71,12 @@ impl AlertKind {
             Self::Test => "test",
         }
     }
+
+    /// Whether it is for the person whose run it is: they are mailed of it, also where no channel tells it.
+    #[must_use]
+    pub fn is_personal(self) -> bool {
+        matches!(self, Self::SizeChanged | Self::GpuIdle | Self::TaskHangs)
+    }
 }
 
 /// Something that happened.
@@ -363,12 +369,12 @@ impl DeliveryState {
     }
 }
 
-/// An alert for one channel.
+/// An alert for one channel, or for the person whose run it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
     /// A ULID that is made of the channel and the alert's key.
     pub id: String,
-    /// The channel.
+    /// The channel; of a mail to the person whose run it is, that person's id.
     pub channel: String,
     /// What happened.
     pub alert: Alert,

@@ -130,6 +130,8 @@ pub struct User {
     pub seen_at: Option<Timestamp>,
     /// Counts its changes, from 1.
     pub revision: u64,
+    /// Whether they get mail about their own runs, at `email`.
+    pub mails: bool,
 }
 
 /// Who somebody is at an OpenID Connect provider.

@@ -7,7 +7,6 @@ use cubeloom_domain::record::Changes;
 use cubeloom_domain::{RunId, TaskIx};
 use sqlx::AnyConnection;
 
-use crate::backend::Backend;
 use crate::error::StoreError;
 use crate::rows::{CACHE, EXPANSIONS, INSTANCES};
 use crate::told::Told;
@@ -28,7 +27,7 @@ impl Store {
         let mut writer = self.writer().await?;
         let mut transaction = writer.begin(self.backend()).await?;
         self.confirm(&mut transaction, lease, &runs).await?;
-        write(self.backend(), &mut transaction, lease, changes).await?;
+        write(self, &mut transaction, lease, changes).await?;
         failpoint::hit("store.commit.before");
         transaction.commit().await?;
         writer.ended();
@@ -40,11 +39,12 @@ impl Store {
 }
 
 async fn write(
-    backend: Backend,
+    store: &Store,
     connection: &mut AnyConnection,
     lease: &Lease,
     changes: &Changes,
 ) -> Result<(), StoreError> {
+    let (backend, mails) = (store.backend(), store.inner.mails);
     for (run, task) in &changes.unexpanded {
         forget_expansion(connection, run, *task).await?;
     }
@@ -54,8 +54,8 @@ async fn write(
     EXPANSIONS.write(backend, connection, &changes.expansions).await?;
     INSTANCES.write(backend, connection, &changes.instances).await?;
     // Before they are written: what is stored says which of them are marked now.
-    alerts::hanging(connection, &changes.attempts).await?;
-    usage::write_attempts(backend, connection, &changes.attempts).await?;
+    alerts::hanging(connection, &changes.attempts, mails).await?;
+    usage::write_attempts(backend, connection, &changes.attempts, mails).await?;
     hangs::write_stacks(connection, &changes.stacks).await?;
     nodes::note_failures(connection, &changes.attempts).await?;
     CACHE.write(backend, connection, &changes.cache).await?;

@@ -77,7 +77,7 @@ use sqlx::{Any, AnyConnection, AnyPool, Connection, Transaction};
 use tokio::sync::{Mutex, MutexGuard, watch};
 
 pub use active::{Ahead, RunElsewhere};
-pub use alerts::{Batch, IdleCards, QuotaUse, Settled};
+pub use alerts::{Batch, IdleCards, QuotaUse, Receiver, Settled};
 pub use audit::AuditFilter;
 pub use backend::Backend;
 pub use conditions::PageOf;
@@ -125,6 +125,8 @@ struct Inner {
     writer: Option<Mutex<AnyConnection>>,
     wakes: watch::Sender<u64>,
     checkpoints: checkpoint::Pace,
+    /// Whether people are mailed about their own runs.
+    mails: bool,
     /// To the other servers of a PostgreSQL database.
     _listening: Option<listen::Listening>,
 }

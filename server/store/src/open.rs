@@ -25,13 +25,15 @@ pub struct Options {
     pub busy_timeout: Duration,
     /// The most connections to PostgreSQL.
     pub connections: u32,
+    /// Whether people are mailed about their own runs: where the server sends e-mail.
+    pub mails: bool,
 }
 
 impl Options {
     /// The usual settings for an address.
     #[must_use]
     pub fn new(url: impl Into<String>) -> Self {
-        Self { url: url.into(), busy_timeout: Duration::from_secs(5), connections: 10 }
+        Self { url: url.into(), busy_timeout: Duration::from_secs(5), connections: 10, mails: false }
     }
 }
 
@@ -73,6 +75,7 @@ async fn open_sqlite(options: &Options) -> Result<Store, StoreError> {
         writer: Some(Mutex::new(writer)),
         wakes: watch::Sender::new(0),
         checkpoints: checkpoint::Pace::default(),
+        mails: options.mails,
         _listening: None,
     };
     let store = Store { inner: Arc::new(inner) };
@@ -136,6 +139,7 @@ async fn open_postgres(options: &Options) -> Result<Store, StoreError> {
         writer: None,
         wakes,
         checkpoints: checkpoint::Pace::default(),
+        mails: options.mails,
         _listening: Some(listening),
     };
     Ok(Store { inner: Arc::new(inner) })

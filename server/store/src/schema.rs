@@ -33,6 +33,7 @@ const MIGRATIONS: &[(i64, &str)] = &[
     (23, include_str!("../../../migrations/0023_cards_used.sql")),
     (24, include_str!("../../../migrations/0024_preflight.sql")),
     (25, include_str!("../../../migrations/0025_size_changes_by_time.sql")),
+    (26, include_str!("../../../migrations/0026_mails.sql")),
 ];
 
 /// Makes two programs that start together take turns; the transaction's end lets go of it.

@@ -14,7 +14,7 @@ use crate::{Change, Created, Store, UserFilter, audit, links, sessions, tokens};
 
 /// The columns of [`read`], of a table that is called `u`.
 pub(crate) const COLUMNS: &str = "u.id, u.name, u.display_name, u.email, u.admin, u.disabled, u.issuer, u.subject, \
-     u.created_at, u.seen_at, u.revision";
+     u.created_at, u.seen_at, u.revision, u.mails";
 
 /// How often it is noted that somebody is there.
 const SEEN_EVERY_US: i64 = 60_000_000;
@@ -128,7 +128,8 @@ impl Store {
         Ok(u64::try_from(row.try_get::<i64, _>(0)?).unwrap_or(0))
     }
 
-    /// Changes a person's display name, address, and whether they administer the platform or are disabled.
+    /// Changes a person's display name, address, whether they are mailed there, and whether they administer the platform or
+    /// are disabled.
     /// Disabling them ends their sessions and tokens; the links of somebody who does not administer the platform any
     /// more end, too.
     ///
@@ -151,8 +152,9 @@ impl Store {
             }
             let mut values = Values::texts("user", &[&user.id, &user.display_name])?;
             values.maybe_text(user.email.as_deref())?.flag(user.admin)?.flag(user.disabled)?.int(revision)?;
-            let sql = "UPDATE users SET display_name = $2, email = $3, admin = $4, disabled = $5, revision = $6 \
-                       WHERE id = $1";
+            values.flag(user.mails)?;
+            let sql = "UPDATE users SET display_name = $2, email = $3, admin = $4, disabled = $5, revision = $6, \
+                       mails = $7 WHERE id = $1";
             execute(connection, sql, values).await?;
             if user.disabled {
                 sessions::revoke_all(connection, &user.id, audit.at).await?;
@@ -259,9 +261,10 @@ pub(crate) async fn insert(
     let federated = user.federated.as_ref();
     values.maybe_text(federated.map(|at| at.issuer.as_str()))?;
     values.maybe_text(federated.map(|at| at.subject.as_str()))?;
-    values.int(user.created_at.0)?.maybe_time(user.seen_at)?;
+    values.int(user.created_at.0)?.maybe_time(user.seen_at)?.flag(user.mails)?;
     let sql = "INSERT INTO users (id, name, display_name, email, password_hash, admin, disabled, issuer, subject, \
-               created_at, seen_at, revision) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 1) \
+               created_at, seen_at, mails, revision) \
+               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 1) \
                ON CONFLICT DO NOTHING";
     Ok(Created::of(execute(connection, sql, values).await?))
 }
@@ -300,5 +303,6 @@ pub(crate) fn from(columns: &mut Columns<'_>) -> Result<User, StoreError> {
         created_at: columns.time()?,
         seen_at: columns.maybe_time()?,
         revision: columns.int()?,
+        mails: columns.flag()?,
     })
 }

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
@@ -55,7 +56,7 @@ fn request(stream: &TcpStream) -> Option<(String, String)> {
 }
 
 /// A sink for mail; what it was told after `DATA`.
-fn sink() -> (u16, Heard) {
+pub fn sink() -> (u16, Heard) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let heard = Heard::default();
@@ -96,6 +97,32 @@ fn mail(mut stream: &TcpStream, kept: &Heard) -> std::io::Result<()> {
         };
         stream.write_all(format!("{answer}\r\n").as_bytes())?;
     }
+}
+
+/// What a mail says, as Python's library reads it.
+pub fn said(mail: &str) -> String {
+    const READ: &str = "import email, sys\nmail = email.message_from_bytes(sys.stdin.buffer.read())\n\
+                        sys.stdout.buffer.write(mail.get_payload(decode=True))";
+    let mut child = Command::new("python3")
+        .args(["-c", READ])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let whole = mail.strip_suffix(".\r\n").unwrap();
+    child.stdin.take().unwrap().write_all(whole.as_bytes()).unwrap();
+    String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap()
+}
+
+/// A server that sends its mail to a sink.
+pub fn mailing(port: u16) -> Server {
+    let port = port.to_string();
+    server(&[
+        ("CUBELOOM_SMTP_HOST", "127.0.0.1"),
+        ("CUBELOOM_SMTP_PORT", port.as_str()),
+        ("CUBELOOM_SMTP_TLS", "never"),
+        ("CUBELOOM_SMTP_FROM", "Cubeloom <cubeloom@example.org>"),
+    ])
 }
 
 /// An answer that takes a message.
@@ -169,10 +196,10 @@ fn a_failure_and_a_recovery_reach_a_program_signed_and_once() {
     let python = format!(
         "import hmac,hashlib,sys;print('v1='+hmac.new(b's3cret',b'{at}.'+sys.stdin.buffer.read(),hashlib.sha256).hexdigest())"
     );
-    let mut child = std::process::Command::new("python3")
+    let mut child = Command::new("python3")
         .args(["-c", &python])
-        .stdin(std::process::Stdio::piped())
-        .stdout(std::process::Stdio::piped())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
         .spawn()
         .unwrap();
     child.stdin.take().unwrap().write_all(told[0].1.as_bytes()).unwrap();
@@ -285,14 +312,7 @@ fn what_nobody_reports_is_looked_for_and_reaches_a_receiver() {
 #[test]
 fn a_test_message_tells_what_the_receiver_answered() {
     let (port, mails) = sink();
-    let port = port.to_string();
-    let settings = [
-        ("CUBELOOM_SMTP_HOST", "127.0.0.1"),
-        ("CUBELOOM_SMTP_PORT", port.as_str()),
-        ("CUBELOOM_SMTP_TLS", "never"),
-        ("CUBELOOM_SMTP_FROM", "Cubeloom <cubeloom@example.org>"),
-    ];
-    let server = server(&settings);
+    let server = mailing(port);
     let owner = server.as_(Who::Owner);
     let test = |id: &str| owner.post(&format!("{LIST}/{id}/test"), &json!({})).expect(200).json();
 

@@ -106,6 +106,7 @@ async fn prepare(store: &Store) {
         created_at: now,
         seen_at: None,
         revision: 1,
+        mails: true,
     };
     store.create_user(&user, None, &entry("user.create", now)).await.expect("a user");
     let joined = entry("member.put", now);

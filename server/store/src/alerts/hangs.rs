@@ -6,16 +6,18 @@ use cubeloom_domain::record::AttemptRecord;
 use sqlx::{AnyConnection, AssertSqlSafe};
 
 use super::channels::listening;
+use super::person::mail;
 use super::raise::tell;
 use crate::error::StoreError;
 use crate::rows::{self, RUN_COLUMNS};
 use crate::values::{Columns, Values};
 
 /// Raises what follows from attempts that are about to be written: that some are marked as hanging which were not stored as
-/// that. One that hangs is written often, and of it nothing else is read.
+/// that. One that hangs is written often, and of it nothing else is read. With `mails` the person whose run it is hears of it, too.
 pub(crate) async fn hanging(
     connection: &mut AnyConnection,
     attempts: &[AttemptRecord],
+    mails: bool,
 ) -> Result<(), StoreError> {
     for attempt in attempts {
         let Some(hang) = attempt.hang.as_deref().filter(|hang| hang.is_present()) else { continue };
@@ -27,7 +29,11 @@ pub(crate) async fn hanging(
         let row = sqlx::query_with(sql, values.arguments).fetch_optional(&mut *connection).await?;
         let Some(run) = row.as_ref().map(rows::run).transpose()? else { continue };
         let channels = listening(connection, Some(&run.project)).await?;
-        tell(connection, &channels, &Alert::of_hang(attempt, hang, &run)).await?;
+        let alert = Alert::of_hang(attempt, hang, &run);
+        tell(connection, &channels, &alert).await?;
+        if mails {
+            mail(connection, &channels, &alert).await?;
+        }
     }
     Ok(())
 }

@@ -16,7 +16,8 @@ use crate::{Store, audit};
 pub(super) const COLUMNS: &str = "id, channel, alert_json, batch, state, due_at, tries, ended_at, answer";
 
 impl Store {
-    /// The messages of a project, or of one of its channels, the newest first; only those before one, for the next page.
+    /// The messages of a project, or of one of its channels, the newest first; only those before one, for the next page. Those
+    /// of a person have their id for a channel.
     ///
     /// # Errors
     /// When the database refuses.
@@ -50,7 +51,7 @@ impl Store {
     }
 
     /// Forgets messages that ended before a moment, and those of channels that are gone: one may have been written while
-    /// its channel was deleted.
+    /// its channel was deleted. Mails to people stay for their time.
     ///
     /// # Errors
     /// When the database refuses.
@@ -59,7 +60,7 @@ impl Store {
             let mut values = Values::new("alert", 1);
             values.int(before.0)?;
             let sql = "DELETE FROM alert_deliveries WHERE ended_at < $1 \
-                       OR channel NOT IN (SELECT id FROM alert_channels)";
+                       OR (channel NOT IN (SELECT id FROM alert_channels) AND channel NOT IN (SELECT id FROM users))";
             execute(connection, sql, values).await
         })
         .await

@@ -5,6 +5,7 @@ use cubeloom_domain::{AttemptKey, Timestamp};
 use sqlx::AnyConnection;
 
 use super::channels::listening;
+use super::person;
 use super::raise::tell;
 use crate::Store;
 use crate::error::StoreError;
@@ -30,58 +31,97 @@ pub struct IdleCards {
 }
 
 impl Store {
-    /// Tells of attempts whose cards are idle: once by each channel, until they were busy in between. Returns how many
-    /// messages that made.
+    /// Tells of attempts whose cards are idle: once by each channel, and once to the person whose run it is, until they were
+    /// busy in between. Returns how many messages that made.
     ///
     /// # Errors
     /// When the database refuses.
     pub async fn raise_idle(&self, idle: &[IdleCards], now: Timestamp) -> Result<usize, StoreError> {
         let mut told = 0;
         for one in idle {
-            told += self.transact(async |connection| raise(connection, one, now).await).await?;
+            told += self.transact(async |connection| self.raise_one(connection, one, now).await).await?;
+        }
+        Ok(told)
+    }
+
+    async fn raise_one(
+        &self,
+        connection: &mut AnyConnection,
+        one: &IdleCards,
+        now: Timestamp,
+    ) -> Result<usize, StoreError> {
+        let channels = listening(connection, Some(&one.project)).await?;
+        let mut told = 0;
+        for channel in channels.iter().filter(|channel| channel.rules.events.contains(&AlertKind::GpuIdle)) {
+            let last = last_told(connection, &channel.id, one).await?;
+            if one.is_news(last) {
+                let alert = one.alert(last, now);
+                told += tell(connection, std::slice::from_ref(channel), &alert).await?;
+            }
+        }
+        if self.inner.mails {
+            told += mail(connection, &channels, one, now).await?;
         }
         Ok(told)
     }
 }
 
-async fn raise(connection: &mut AnyConnection, one: &IdleCards, now: Timestamp) -> Result<usize, StoreError> {
-    let channels = listening(connection, Some(&one.project)).await?;
-    let own = format!("{}:{}:", AlertKind::GpuIdle.as_str(), one.key);
-    let mut told = 0;
-    for channel in channels.iter().filter(|channel| channel.rules.events.contains(&AlertKind::GpuIdle)) {
-        let last = last_told(connection, channel, &own).await?;
-        if last.is_some() && one.busy_at <= last {
-            continue;
-        }
-        // What was told before is in the key: of servers that look at once, one tells it.
-        let key = format!("{own}{}", last.unwrap_or_default().0);
-        let alert = Alert {
-            pipeline: Some(one.pipeline.clone()),
-            run: Some(one.key.run.clone()),
-            task: Some(one.key.task.clone()),
-            user: Some(one.user.clone()),
-            since: Some(one.since),
-            sentence: Some(one.sentence.clone()),
-            ..Alert::new(
-                AlertKind::GpuIdle,
-                now,
-                &one.project,
-                key,
-                format!("gpu_idle:{}:{}", one.pipeline, one.key.task),
-            )
-        };
-        told += tell(connection, std::slice::from_ref(channel), &alert).await?;
+impl IdleCards {
+    /// What the keys of all that is told of the attempt begin with.
+    fn own(&self) -> String {
+        format!("{}:{}:", AlertKind::GpuIdle.as_str(), self.key)
     }
-    Ok(told)
+
+    /// Whether it is news for whom it was told last at this moment.
+    fn is_news(&self, last: Option<Timestamp>) -> bool {
+        last.is_none() || self.busy_at > last
+    }
+
+    /// What was told before is in the key: of servers that look at once, one tells it.
+    fn alert(&self, last: Option<Timestamp>, now: Timestamp) -> Alert {
+        let key = format!("{}{}", self.own(), last.unwrap_or_default().0);
+        let topic = format!("gpu_idle:{}:{}", self.pipeline, self.key.task);
+        Alert {
+            pipeline: Some(self.pipeline.clone()),
+            run: Some(self.key.run.clone()),
+            task: Some(self.key.task.clone()),
+            user: Some(self.user.clone()),
+            since: Some(self.since),
+            sentence: Some(self.sentence.clone()),
+            ..Alert::new(AlertKind::GpuIdle, now, &self.project, key, topic)
+        }
+    }
 }
 
-/// When the channel last told of the attempt.
+/// Mails it to the person whose run it is, unless one of the channels, which have been told already, mails it to the same
+/// address.
+async fn mail(
+    connection: &mut AnyConnection,
+    channels: &[Channel],
+    one: &IdleCards,
+    now: Timestamp,
+) -> Result<usize, StoreError> {
+    let Some(person) = person::person_of(connection, &one.alert(None, now)).await? else { return Ok(0) };
+    for channel in person::mailing(channels, &person) {
+        if !one.is_news(last_told(connection, &channel.id, one).await?) {
+            return Ok(0);
+        }
+    }
+    let last = last_told(connection, &person.id, one).await?;
+    if !one.is_news(last) {
+        return Ok(0);
+    }
+    person::write(connection, &person, &one.alert(last, now)).await
+}
+
+/// When the channel, or the person, was last told of the attempt.
 async fn last_told(
     connection: &mut AnyConnection,
-    channel: &Channel,
-    own: &str,
+    channel: &str,
+    one: &IdleCards,
 ) -> Result<Option<Timestamp>, StoreError> {
-    let mut values = Values::texts("alert", &[&channel.id, own])?;
+    let own = one.own();
+    let mut values = Values::texts("alert", &[channel, &own])?;
     values.int(own.len())?;
     let sql = "SELECT created_at FROM alert_deliveries WHERE channel = $1 \
                AND SUBSTR(alert_key, 1, CAST($3 AS INTEGER)) = $2 ORDER BY created_at DESC LIMIT 1";

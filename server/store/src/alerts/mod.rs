@@ -2,7 +2,8 @@
 //! receiver has taken them.
 //!
 //! A message is written in the transaction of what it tells, so that none is lost, and under a key that its channel has
-//! once, so that none is doubled. What sends it takes it by lease; after a crash it is sent again, under the same id.
+//! once, so that none is doubled. What sends it takes it by lease; after a crash it is sent again, under the same id. What
+//! concerns the person whose run it is goes to them, too, by mail, in the same way.
 
 mod channels;
 mod hangs;
@@ -11,6 +12,7 @@ mod idle;
 mod late;
 mod nodes;
 mod outbox;
+mod person;
 mod raise;
 mod used;
 mod waiting;
@@ -19,6 +21,6 @@ pub(crate) use channels::listening;
 pub(crate) use hangs::hanging;
 pub use idle::IdleCards;
 pub(crate) use nodes::node_aside;
-pub use outbox::{Batch, Settled};
+pub use outbox::{Batch, Receiver, Settled};
 pub(crate) use raise::{ended, resized};
 pub use used::QuotaUse;

@@ -4,22 +4,35 @@ use std::time::Duration;
 
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::alert::{Channel, Delivery, DeliveryState};
+use cubeloom_domain::identity::User;
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, AssertSqlSafe};
 
 use super::history::{COLUMNS, read};
+use super::person::{Named, mailable};
 use crate::Store;
 use crate::error::StoreError;
 use crate::query::{collect, execute, places};
 use crate::values::{Columns, Values};
 
-/// Messages of one channel that are sent together, in their order.
+/// Messages for one receiver that are sent together, in their order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Batch {
-    /// The channel.
-    pub channel: Channel,
-    /// At least one.
+    /// Who gets them.
+    pub to: Receiver,
+    /// At least one; exactly one for a person.
     pub deliveries: Vec<Delivery>,
+}
+
+/// Who gets a message.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Receiver {
+    /// Whoever hears of a channel.
+    Channel(Channel),
+    /// The person whose run it is, by mail.
+    Person(User),
+    /// Nobody any more: the channel was deleted, or the person has switched mails off meanwhile.
+    Nobody,
 }
 
 /// What came of sending.
@@ -49,19 +62,29 @@ impl Store {
         for batch in self.due(now, limit).await? {
             let deliveries = self.claim(&batch, owner, now, ttl).await?;
             let Some(first) = deliveries.first() else { continue };
-            // A channel that was deleted meanwhile took its messages with it.
-            if let Some(channel) = self.alert_channel(&first.channel).await? {
-                batches.push(Batch { channel, deliveries });
-            }
+            let to = self.receiver(first).await?;
+            batches.push(Batch { to, deliveries });
         }
         Ok(batches)
+    }
+
+    async fn receiver(&self, delivery: &Delivery) -> Result<Receiver, StoreError> {
+        if let Some(channel) = self.alert_channel(&delivery.channel).await? {
+            return Ok(Receiver::Channel(channel));
+        }
+        let named = Named::Id(&delivery.channel);
+        let project = &delivery.alert.project;
+        let person = mailable(&mut *self.inner.pool.acquire().await?, named, project).await?;
+        Ok(person.map_or(Receiver::Nobody, Receiver::Person))
     }
 
     async fn due(&self, now: Timestamp, limit: usize) -> Result<Vec<String>, StoreError> {
         let mut values = Values::new("alert", 2);
         values.int(now.0)?.int(limit)?;
-        let sql = "SELECT d.batch FROM alert_deliveries d JOIN alert_channels c ON c.id = d.channel \
+        let sql = "SELECT d.batch FROM alert_deliveries d \
                    WHERE d.due_at <= $1 AND (d.lease_until IS NULL OR d.lease_until < $1) \
+                   AND (EXISTS (SELECT 1 FROM alert_channels c WHERE c.id = d.channel) \
+                   OR EXISTS (SELECT 1 FROM users u WHERE u.id = d.channel)) \
                    GROUP BY d.batch ORDER BY MIN(d.due_at), d.batch LIMIT $2";
         self.all(sql, values, |row: &AnyRow| Ok(Columns::of("alert", row).text()?.to_owned())).await
     }

@@ -9,6 +9,7 @@ use cubeloom_domain::state::RunState;
 use sqlx::AnyConnection;
 
 use super::channels::listening;
+use super::person::mail;
 use crate::Store;
 use crate::error::StoreError;
 use crate::query::execute;
@@ -50,18 +51,23 @@ pub(crate) async fn ended(connection: &mut AnyConnection, runs: &[RunRecord]) ->
     Ok(())
 }
 
-/// Raises that an attempt's workers get something else than those of the attempt before; `channels` are those of its project.
+/// Raises that an attempt's workers get something else than those of the attempt before; `channels` are those of its project,
+/// and with `mails` the person whose run it is hears of it, too.
 pub(crate) async fn resized(
     connection: &mut AnyConnection,
     channels: &[Channel],
     attempt: &AttemptRecord,
     origin: &Origin,
+    mails: bool,
 ) -> Result<(), StoreError> {
-    if channels.is_empty() {
+    if channels.is_empty() && !mails {
         return Ok(());
     }
     if let Some(alert) = Alert::of_size(attempt, &origin.project, &origin.pipeline) {
         tell(connection, channels, &alert).await?;
+        if mails {
+            mail(connection, channels, &alert).await?;
+        }
     }
     Ok(())
 }
@@ -97,7 +103,7 @@ pub(super) async fn tell(
     let mut told = 0;
     for channel in channels.iter().filter(|channel| channel.rules.want(alert)) {
         if channel.rules.repeat_seconds > 0
-            && channel.rules.is_repetition(alert, newest(connection, channel, alert).await?)
+            && channel.rules.is_repetition(alert, newest(connection, &channel.id, &alert.topic).await?)
         {
             continue;
         }
@@ -106,13 +112,13 @@ pub(super) async fn tell(
     Ok(told)
 }
 
-/// What the channel told last of the alert's topic.
-async fn newest(
+/// What the channel told last of a topic.
+pub(super) async fn newest(
     connection: &mut AnyConnection,
-    channel: &Channel,
-    alert: &Alert,
+    channel: &str,
+    topic: &str,
 ) -> Result<Option<(AlertKind, Timestamp)>, StoreError> {
-    let values = Values::texts("alert", &[&channel.id, &alert.topic])?;
+    let values = Values::texts("alert", &[channel, topic])?;
     let sql = "SELECT kind, created_at FROM alert_deliveries WHERE channel = $1 AND topic = $2 \
                ORDER BY created_at DESC LIMIT 1";
     let row = sqlx::query_with(sql, values.arguments).fetch_optional(connection).await?;

@@ -8,6 +8,7 @@ use cubeloom_domain::alert::{Alert, AlertKind};
 use sqlx::AnyConnection;
 
 use super::channels::listening;
+use super::person::is_anybody;
 use super::raise::tell;
 use crate::Store;
 use crate::error::StoreError;
@@ -36,13 +37,18 @@ pub struct QuotaUse {
 }
 
 impl Store {
-    /// Whether a channel of any project wants to hear of this.
+    /// Whether a channel of any project wants to hear of this, or a person who is mailed about their own runs.
     ///
     /// # Errors
     /// When the database refuses.
     pub async fn is_wanted(&self, kind: AlertKind) -> Result<bool, StoreError> {
         let channels = listening(&mut *self.inner.pool.acquire().await?, None).await?;
-        Ok(channels.iter().any(|channel| channel.rules.events.contains(&kind)))
+        if channels.iter().any(|channel| channel.rules.events.contains(&kind)) {
+            return Ok(true);
+        }
+        Ok(self.inner.mails
+            && kind.is_personal()
+            && is_anybody(&mut *self.inner.pool.acquire().await?).await?)
     }
 
     /// Tells of budgets from their mark for a warning on: once a month when that is reached, and once when all is spent. A

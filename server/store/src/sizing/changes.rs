@@ -81,11 +81,13 @@ pub(crate) fn is_new(attempt: &AttemptRecord) -> bool {
     attempt.sizing.as_deref().is_some_and(is_changed)
 }
 
-/// Notes what is new of attempts, and tells of it: of each decision once, however many attempts it is for.
+/// Notes what is new of attempts, and tells of it: of each decision once, however many attempts it is for. With `mails` the
+/// people whose runs they are of are mailed, too.
 pub(crate) async fn note(
     connection: &mut AnyConnection,
     attempts: &[&AttemptRecord],
     origins: &HashMap<RunId, Origin>,
+    mails: bool,
 ) -> Result<(), StoreError> {
     let mut known: HashMap<Key<'_>, Known> = HashMap::new();
     let mut channels: HashMap<&str, Vec<Channel>> = HashMap::new();
@@ -114,7 +116,7 @@ pub(crate) async fn note(
         if !channels.contains_key(origin.project.as_str()) {
             channels.insert(&origin.project, alerts::listening(connection, Some(&origin.project)).await?);
         }
-        alerts::resized(connection, &channels[origin.project.as_str()], attempt, origin).await?;
+        alerts::resized(connection, &channels[origin.project.as_str()], attempt, origin, mails).await?;
     }
     Ok(())
 }

@@ -19,11 +19,12 @@ use crate::values::{Columns, Values};
 use crate::{lengths, preflight, prices, sizing};
 
 /// Writes attempts, and counts those whose end was not written before: a commit whose acknowledgement was lost comes
-/// twice, and counts once.
+/// twice, and counts once. With `mails` people hear by mail of what their workers get anew.
 pub(crate) async fn write_attempts(
     backend: Backend,
     connection: &mut AnyConnection,
     attempts: &[AttemptRecord],
+    mails: bool,
 ) -> Result<(), StoreError> {
     let all = last_of_each(attempts);
     let (live, ended): (Vec<_>, Vec<_>) = all.into_iter().partition(|attempt| attempt.state.is_live());
@@ -31,7 +32,7 @@ pub(crate) async fn write_attempts(
     let sized: Vec<_> = live.into_iter().filter(|attempt| sizing::is_new(attempt)).collect();
     if !sized.is_empty() {
         let origins = origins(connection, &sized).await?;
-        sizing::note(connection, &sized, &origins).await?;
+        sizing::note(connection, &sized, &origins, mails).await?;
     }
     let written = ENDED.write_each(backend, connection, &ended).await?;
     let written = written.iter().map(first_time).collect::<Result<Vec<_>, _>>()?;

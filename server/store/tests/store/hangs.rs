@@ -28,7 +28,7 @@ fn looked(attempt: &AttemptRecord, stacks: Vec<WorkerStack>) -> Vec<HangStacks> 
     vec![HangStacks { key: attempt.key.clone(), task: attempt.task, stacks }]
 }
 
-fn hangs(attempt: AttemptRecord, hang: Hang) -> AttemptRecord {
+pub fn hangs(attempt: AttemptRecord, hang: Hang) -> AttemptRecord {
     let state = AttemptState::Running { started_at: Timestamp(6) };
     AttemptRecord { state, hang: Some(Box::new(hang)), ..attempt }
 }

@@ -16,6 +16,7 @@ mod limits;
 mod links;
 mod lists;
 mod log;
+mod mails;
 mod models;
 mod nodes;
 mod orders;

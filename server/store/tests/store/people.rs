@@ -60,6 +60,7 @@ pub fn user(name: &str) -> User {
         created_at: Timestamp(8),
         seen_at: None,
         revision: 1,
+        mails: true,
     }
 }
 

@@ -100,8 +100,14 @@ async fn people_are_searched(fixture: Fixture) {
 async fn an_account_is_changed_by_revision(fixture: Fixture) {
     let store = &fixture.store;
     create(store, &user("ada")).await;
-    let changed =
-        User { display_name: "Ada L.".into(), email: None, admin: true, name: "eve".into(), ..user("ada") };
+    let changed = User {
+        display_name: "Ada L.".into(),
+        email: None,
+        admin: true,
+        name: "eve".into(),
+        mails: false,
+        ..user("ada")
+    };
     let update = async |expected| store.update_user(&changed, expected, &audit("user.update")).await.unwrap();
     assert_eq!(update(Some(1)).await, Change::Done(2));
     assert_eq!(update(Some(1)).await, Change::Stale(2));

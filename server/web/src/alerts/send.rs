@@ -1,12 +1,14 @@
-//! Sending one message by its channel's way.
+//! Sending one message: by its channel's way, or to a person by mail.
 
 use std::time::Duration;
 
+use cubeloom_alerts::address::mistaken_mail;
 use cubeloom_alerts::answer::judged;
 use cubeloom_alerts::{Message, call};
 use cubeloom_domain::alert::{Channel, ChannelKind};
+use cubeloom_domain::identity::User;
 
-use super::{http, keys, smtp};
+use super::{SmtpSettings, http, keys, smtp};
 use crate::state::Web;
 
 /// How long all of it may take: far shorter than a message is leased.
@@ -22,13 +24,26 @@ pub(crate) async fn send(web: &Web, channel: &Channel, message: &Message) -> Res
 
 async fn sent(web: &Web, channel: &Channel, message: &Message) -> Result<String, String> {
     let (address, secret) = keys::open(web, channel)?;
-    let settings = &web.settings().alerts;
     if channel.kind == ChannelKind::Email {
-        let smtp = settings.smtp.as_ref();
-        let smtp = smtp.ok_or("the server has no [smtp] host any more, without which no e-mail is sent")?;
-        return smtp::mail(smtp, &address, message, web.now()).await;
+        return smtp::mail(mail_server(web)?, &address, message, web.now()).await;
     }
     let call = call(channel.kind, &address, secret.as_deref(), message, web.now());
-    let answer = http::post(&call.map_err(|error| error.to_string())?, settings.private_addresses).await?;
+    let private_addresses = web.settings().alerts.private_addresses;
+    let answer = http::post(&call.map_err(|error| error.to_string())?, private_addresses).await?;
     judged(channel.kind, answer.status, &answer.body)
+}
+
+/// Mails a message to a person now. What the mail server said; `Err` when it did not take it, and why.
+pub(super) async fn mail(web: &Web, person: &User, message: &Message) -> Result<String, String> {
+    // An account's address is looked at less closely than a channel's.
+    let address = person.email.as_deref().unwrap_or_default();
+    if let Some(wrong) = mistaken_mail(address) {
+        return Err(wrong);
+    }
+    smtp::mail(mail_server(web)?, address, message, web.now()).await
+}
+
+fn mail_server(web: &Web) -> Result<&SmtpSettings, String> {
+    let missing = || "the server has no [smtp] host any more, without which no e-mail is sent".to_owned();
+    web.settings().alerts.smtp.as_ref().ok_or_else(missing)
 }

@@ -6,15 +6,15 @@ use std::time::Duration;
 
 use cubeloom_alerts::{quiet, retry};
 use cubeloom_domain::Timestamp;
-use cubeloom_domain::alert::delivery_id;
+use cubeloom_domain::alert::{Delivery, delivery_id};
 use cubeloom_domain::measure::{self, Measure};
-use cubeloom_store::{Batch, Settled, StoreError};
+use cubeloom_store::{Batch, Receiver, Settled, StoreError};
 use tokio::sync::Semaphore;
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::idle;
 use super::quota;
-use super::send::send;
+use super::send::{mail, send};
 use super::text;
 use crate::error::ApiResult;
 use crate::state::{WeakWeb, Web};
@@ -90,16 +90,36 @@ async fn pass(web: &Web, owner: &str, free: &Arc<Semaphore>) -> Result<(), Store
 
 async fn deliver(web: &Web, owner: &str, batch: Batch) -> Result<(), StoreError> {
     let (store, now) = (web.store(), web.now());
-    let Batch { channel, deliveries } = &batch;
-    if !channel.enabled {
-        let why = "the channel was switched off";
-        return store.settle_alerts(owner, deliveries, Settled::Failed, why, now).await;
-    }
-    if let Some(end) = channel.rules.quiet.as_ref().and_then(|hours| quiet::end(hours, now)) {
-        return store.hold_alerts(owner, deliveries, end, &of_quiet_hours(&channel.id, end)).await;
-    }
-    let message = text::message(web, channel, deliveries).await?;
-    let sent = send(web, channel, &message).await;
+    let Batch { to, deliveries } = &batch;
+    let sent = match to {
+        Receiver::Channel(channel) => {
+            if !channel.enabled {
+                return give_up(web, owner, deliveries, "the channel was switched off").await;
+            }
+            if let Some(end) = channel.rules.quiet.as_ref().and_then(|hours| quiet::end(hours, now)) {
+                return store.hold_alerts(owner, deliveries, end, &of_quiet_hours(&channel.id, end)).await;
+            }
+            send(web, channel, &text::message(web, channel, deliveries).await?).await
+        }
+        Receiver::Person(person) => mail(web, person, &text::mail(web, &deliveries[0])).await,
+        Receiver::Nobody => {
+            return give_up(web, owner, deliveries, "the person is sent no such mail any more").await;
+        }
+    };
+    settle(web, owner, deliveries, sent).await
+}
+
+async fn give_up(web: &Web, owner: &str, deliveries: &[Delivery], why: &str) -> Result<(), StoreError> {
+    web.store().settle_alerts(owner, deliveries, Settled::Failed, why, web.now()).await
+}
+
+/// Writes what came of sending.
+async fn settle(
+    web: &Web,
+    owner: &str,
+    deliveries: &[Delivery],
+    sent: Result<String, String>,
+) -> Result<(), StoreError> {
     measure::tell(&Measure::Alert { sent: sent.is_ok() });
     let now = web.now();
     let tries = deliveries.iter().map(|delivery| delivery.tries).max().unwrap_or_default() + 1;
@@ -108,9 +128,11 @@ async fn deliver(web: &Web, owner: &str, batch: Batch) -> Result<(), StoreError>
         Err(why) => (retry::wait(tries).map_or(Settled::Failed, |wait| Settled::Again(now.plus(wait))), why),
     };
     if settled == Settled::Failed {
-        tracing::warn!(channel = channel.id, project = channel.project, answer, "an alert reached nobody");
+        let of = deliveries.first().map(|one| (one.channel.as_str(), one.alert.project.as_str()));
+        let (channel, project) = of.unwrap_or_default();
+        tracing::warn!(channel, project, answer, "an alert reached nobody");
     }
-    store.settle_alerts(owner, deliveries, settled, &answer, now).await
+    web.store().settle_alerts(owner, deliveries, settled, &answer, now).await
 }
 
 /// What comes in the same quiet hours goes together.

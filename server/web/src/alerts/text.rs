@@ -1,4 +1,4 @@
-//! What messages say, in the channel's language.
+//! What messages say, in the channel's language; mails to people in English, as nobody has said theirs.
 
 use cubeloom_alerts::Message;
 use cubeloom_alerts::message::Told;
@@ -28,7 +28,7 @@ pub(super) async fn message(
         .iter()
         .map(|delivery| Told {
             id: delivery.id.clone(),
-            title: title(lang, channel, &delivery.alert),
+            title: title(lang, &channel.name, &delivery.alert),
             url: address(url, &delivery.alert),
             alert: delivery.alert.clone(),
         })
@@ -36,10 +36,27 @@ pub(super) async fn message(
     match deliveries {
         [one] => {
             let failure = failure(web, &one.alert).await?;
-            Ok(single(lang, channel, &told[0], failure.as_ref()))
+            Ok(single(channel.rules.language, &told[0], failure.as_ref()))
         }
         _ => Ok(digest(lang, channel, url, told)),
     }
+}
+
+/// The mail to the person whose run it is: the same words, and how to get no more.
+pub(super) fn mail(web: &Web, delivery: &Delivery) -> Message {
+    mailed(&web.settings().url, Language::default(), delivery)
+}
+
+fn mailed(url: &str, language: Language, delivery: &Delivery) -> Message {
+    let lang = lang(language);
+    let told = Told {
+        id: delivery.id.clone(),
+        title: title(lang, "", &delivery.alert),
+        url: address(url, &delivery.alert),
+        alert: delivery.alert.clone(),
+    };
+    let foot = text_with(lang, "alerts.say-foot", &[("url", format!("{url}/me"))]);
+    Message { foot: Some(foot), ..single(language, &told, None) }
 }
 
 /// A message with which somebody tries a channel.
@@ -48,20 +65,22 @@ pub(crate) fn test_message(web: &Web, channel: &Channel, delivery: &Delivery) ->
     let told = Told {
         id: delivery.id.clone(),
         alert: delivery.alert.clone(),
-        title: title(lang, channel, &delivery.alert),
+        title: title(lang, &channel.name, &delivery.alert),
         url: Some(format!("{}/projects/{}/alerts", web.settings().url, channel.project)),
     };
-    single(lang, channel, &told, None)
+    single(channel.rules.language, &told, None)
 }
 
-fn single(lang: Lang, channel: &Channel, told: &Told, failure: Option<&(String, Failure)>) -> Message {
+fn single(language: Language, told: &Told, failure: Option<&(String, Failure)>) -> Message {
+    let lang = lang(language);
     Message {
         id: told.id.clone(),
         at: told.alert.at,
-        language: channel.rules.language,
+        language,
         title: told.title.clone(),
         lines: lines(lang, &told.alert, failure),
         link: told.url.clone().map(|url| (text(lang, "alerts.say-open").to_owned(), url)),
+        foot: None,
         alerts: vec![told.clone()],
     }
 }
@@ -88,6 +107,7 @@ fn digest(lang: Lang, channel: &Channel, url: &str, told: Vec<Told>) -> Message 
         title,
         lines,
         link: Some((text(lang, "alerts.say-open-runs").to_owned(), runs)),
+        foot: None,
         alerts: told,
     }
 }
@@ -99,7 +119,8 @@ fn clock(channel: &Channel, at: Timestamp) -> String {
     time.to_zoned(zone.unwrap_or(jiff::tz::TimeZone::UTC)).strftime("%m-%d %H:%M").to_string()
 }
 
-fn title(lang: Lang, channel: &Channel, alert: &Alert) -> String {
+/// `channel` is what the channel is called, which a test message says.
+fn title(lang: Lang, channel: &str, alert: &Alert) -> String {
     let key = match alert.kind {
         AlertKind::RunFailed => "alerts.say-run-failed",
         AlertKind::RunRecovered => "alerts.say-run-recovered",
@@ -118,7 +139,7 @@ fn title(lang: Lang, channel: &Channel, alert: &Alert) -> String {
         ("project", alert.project.as_str()),
         ("pipeline", alert.pipeline.as_deref().unwrap_or_default()),
         ("task", alert.task.as_deref().unwrap_or_default()),
-        ("channel", channel.name.as_str()),
+        ("channel", channel),
         ("time", &show::duration(waited)),
     ];
     text_with(lang, key, &values)
@@ -221,13 +242,12 @@ mod tests {
         alert.count = Some(3);
         alert.since = Some(Timestamp(at.0 - 2_000_000_000));
         alert.sentence = Some("asks for 8 CPU, 4 are free".into());
-        let channel = channel(Language::En);
-        Told { id: format!("id-{n}"), title: title(lang, &channel, &alert), url: None, alert }
+        Told { id: format!("id-{n}"), title: title(lang, "ops", &alert), url: None, alert }
     }
 
     fn said_of(kind: AlertKind, language: Language) -> String {
         let lang = lang(language);
-        single(lang, &channel(language), &told(kind, lang, 0), None).plain(1000)
+        single(language, &told(kind, lang, 0), None).plain(1000)
     }
 
     #[test]
@@ -254,12 +274,24 @@ mod tests {
     fn why_a_run_failed_is_said_of_the_task() {
         let failure = Failure::new(FailureKind::Exit, "worker-1 ended with exit code 3 after 12s");
         let told = told(AlertKind::RunFailed, Lang::Zh, 0);
-        let message = single(Lang::Zh, &channel(Language::Zh), &told, Some(&("train".into(), failure)));
+        let message = single(Language::Zh, &told, Some(&("train".into(), failure)));
         assert!(
             message.lines[0].contains("train") && message.lines[0].contains("退出码 3"),
             "{:?}",
             message.lines
         );
+    }
+
+    #[test]
+    fn a_mail_to_a_person_says_how_to_get_no_more() {
+        let alert = told(AlertKind::TaskHangs, Lang::En, 0).alert;
+        let said = |language| {
+            mailed("https://c.example", language, &Delivery::new("ada", alert.clone())).plain(1000)
+        };
+        let english = said(Language::En);
+        assert!(english.starts_with("[Cubeloom] train of ctr in shop hangs\n"), "{english}");
+        assert!(english.ends_with("https://c.example/me") && english.is_ascii(), "{english}");
+        assert!(said(Language::Zh).ends_with("https://c.example/me") && !said(Language::Zh).is_ascii());
     }
 
     #[test]

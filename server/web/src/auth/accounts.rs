@@ -70,6 +70,7 @@ pub(super) async fn prepare(act: &Act<'_>, wanted: NewAccount) -> ApiResult<(Use
         created_at: act.now,
         seen_at: None,
         revision: 1,
+        mails: true,
     };
     tidy(&mut user);
     Ok((user, hash))
@@ -141,6 +142,7 @@ pub(crate) fn about(user: &User) -> Value {
         "email": user.email,
         "admin": user.admin,
         "disabled": user.disabled,
+        "mails": user.mails,
     })
 }
 

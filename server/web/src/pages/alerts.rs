@@ -61,9 +61,15 @@ impl AlertsPage {
         }
     }
 
-    /// The channel's name; it goes with its messages.
-    fn channel<'a>(&'a self, id: &'a str) -> &'a str {
-        self.channels.iter().find(|channel| channel.id == id).map_or(id, |channel| &channel.name)
+    /// The channel's name. A channel goes with its messages: what is of none is a mail to the person whose run it is.
+    fn channel(&self, delivery: &DeliveryView) -> String {
+        match self.channels.iter().find(|channel| channel.id == delivery.channel) {
+            Some(channel) => channel.name.clone(),
+            None => {
+                let user = delivery.user.as_deref().unwrap_or_default();
+                self.frame.t_with("alerts.mail-to", [("user", user)])
+            }
+        }
     }
 }
 

@@ -62,6 +62,17 @@ for step in range(1, 9):
 time.sleep(4)
 "#;
 
+/// One that makes six steps, and no seventh.
+const STUCK: &str = r#"
+import sys, time
+sys.path.insert(0, sys.argv[1])
+import cubeloom
+for step in range(1, 7):
+    time.sleep(0.1)
+    cubeloom.progress(step, 8)
+time.sleep(600)
+"#;
+
 fn library() -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../task-templates/python/lib").display().to_string()
 }
@@ -169,4 +180,44 @@ fn what_hangs_is_marked_and_told_of_once_also_when_the_server_dies() {
     until(&editor, &run, "cancelled");
     let after = &attempts(&editor, &run, "train")[0]["hang"];
     assert_eq!((&after["since"], after["stacks"].as_array().map(Vec::len)), (&before["since"], Some(3)));
+}
+
+#[test]
+fn whose_task_hangs_is_mailed_once_without_any_channel_unless_they_want_none() {
+    let (port, mails) = alerts::sink();
+    let server = alerts::mailing(port);
+    let (editor, owner) = (server.as_(Who::Editor), server.as_(Who::Owner));
+    let reached = editor.patch("/me", "*", &json!({"email": "emil@example.org"})).expect(200).json();
+    assert_eq!(reached["mails"], true, "who has an address is mailed until they want none");
+    let none = json!({"email": "olga@example.org", "mails": false});
+    assert_eq!(owner.patch("/me", "*", &none).expect(200).json()["mails"], false);
+    let stuck =
+        |name| document(name, &format!("tasks:\n{}", task("train", STUCK, 1, "    hang: {after: 5s}\n")));
+    let (quiet, run) = (start(&owner, &stuck("quiet")), start(&editor, &stuck("mailed")));
+    for one in [&quiet, &run] {
+        wait_for("the task to be marked", || !of_task(&owner, one, "train")["hang"].is_null());
+    }
+    let list = |owner: &Client| {
+        let list = owner.get("/projects/default/alert-deliveries").expect(200).json();
+        list["items"].as_array().unwrap().clone()
+    };
+    wait_for("the mail to be sent", || list(&owner).first().is_some_and(|one| one["state"] == "sent"));
+    assert_eq!((&list(&owner)[0]["kind"], &list(&owner)[0]["user"]), (&json!("task_hangs"), &json!("emil")));
+    assert!(page(&owner, "/projects/default/alerts").contains("mail to emil"));
+    let (receivers, text) = mails.lock().unwrap()[0].clone();
+    assert_eq!(receivers, "RCPT TO:<emil@example.org>\r\n");
+    assert!(text.contains("Subject: [Cubeloom] train of mailed in default hangs\r\n"), "{text}");
+    let said = alerts::said(&text);
+    let why = of_task(&owner, &run, "train")["hang"]["message"].as_str().unwrap().to_owned();
+    assert!(said.contains(&why) && said.contains(&format!("/runs/{run}/tasks/train")), "{said}");
+    assert!(said.trim_end().ends_with("/me"), "{said}");
+    // Who takes the runs over writes again that they hang, and their end.
+    server.kill();
+    server.run();
+    let owner = server.as_(Who::Owner);
+    for one in [&quiet, &run] {
+        owner.post(&format!("/runs/{one}/cancel"), &json!({})).expect(202);
+        until(&owner, one, "cancelled");
+    }
+    assert_eq!((list(&owner).len(), mails.lock().unwrap().len()), (1, 1));
 }

@@ -14,7 +14,7 @@ use crate::state::Web;
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct DeliveryQuery {
-    /// Only of the channel of this id.
+    /// Only of the channel of this id, or to the person of this id.
     pub channel: Option<String>,
     /// How many items, from 1 to 200; 50 when absent.
     #[param(minimum = 1, maximum = 200)]
@@ -23,8 +23,8 @@ pub struct DeliveryQuery {
     pub cursor: Option<String>,
 }
 
-/// Messages of the project's channels, the newest first: what became of each, and what its receiver said. They are kept
-/// for 30 days.
+/// Messages of the project's channels, and mails to the people whose runs they are about, the newest first: what became of
+/// each, and what its receiver said. They are kept for 30 days.
 #[utoipa::path(
     get,
     path = "/projects/{project}/alert-deliveries",

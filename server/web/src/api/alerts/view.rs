@@ -138,7 +138,7 @@ impl From<Rules> for RulesView {
 pub struct DeliveryView {
     /// Its id, which receivers get, too.
     pub id: String,
-    /// The channel.
+    /// The channel; of a mail to the person whose run it is, that person's id.
     pub channel: String,
     /// The kind of event.
     pub kind: &'static str,
@@ -151,6 +151,9 @@ pub struct DeliveryView {
     /// The task.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task: Option<String>,
+    /// Whose run it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
     /// `waiting`, `sent` or `failed`.
     pub state: &'static str,
     /// When what it tells happened.
@@ -170,7 +173,7 @@ pub struct DeliveryView {
 
 impl From<Delivery> for DeliveryView {
     fn from(delivery: Delivery) -> Self {
-        let Alert { kind, at, pipeline, run, task, .. } = delivery.alert;
+        let Alert { kind, at, pipeline, run, task, user, .. } = delivery.alert;
         Self {
             id: delivery.id,
             channel: delivery.channel,
@@ -178,6 +181,7 @@ impl From<Delivery> for DeliveryView {
             pipeline,
             run: run.map(|run| run.to_string()),
             task,
+            user,
             state: delivery.state.as_str(),
             created_at: Time(at),
             due_at: maybe(delivery.due_at),

@@ -22,9 +22,11 @@ pub struct Profile {
     /// Where you can be reached; empty for nowhere.
     #[schema(max_length = 200)]
     pub email: Option<String>,
+    /// Whether you get mail about your own runs: a task that hangs, cards that are held and not used, sizes that change.
+    pub mails: Option<bool>,
 }
 
-/// Changes what you are called, and where you can be reached.
+/// Changes what you are called, where you can be reached, and whether you are mailed there.
 #[utoipa::path(
     patch,
     path = "/me",
@@ -48,6 +50,7 @@ pub(crate) async fn update(
     let after = User {
         display_name: profile.display_name.unwrap_or_else(|| before.display_name.clone()),
         email: profile.email.or_else(|| before.email.clone()),
+        mails: profile.mails.unwrap_or(before.mails),
         ..before.clone()
     };
     users::change(&web, &caller, &before, after, expected).await

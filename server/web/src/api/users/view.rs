@@ -30,6 +30,8 @@ pub struct UserView {
     /// When they last did something.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seen_at: Option<Time>,
+    /// Whether they get mail about their own runs: a task that hangs, cards that are held and not used, sizes that change.
+    pub mails: bool,
     /// Counts the changes of the account, from 1: its ETag.
     pub revision: u64,
 }
@@ -46,6 +48,7 @@ impl From<User> for UserView {
             issuer: user.federated.map(|at| at.issuer),
             created_at: Time(user.created_at),
             seen_at: maybe(user.seen_at),
+            mails: user.mails,
             revision: user.revision,
         }
     }
