@@ -1840,6 +1840,10 @@ class Profile(TypedDict):
     """
     Where you can be reached; empty for nowhere.
     """
+    mails: NotRequired[bool | None]
+    """
+    Whether you get mail about your own runs: a task that hangs, cards that are held and not used, sizes that change.
+    """
 
 
 class Program(TypedDict):
@@ -2916,6 +2920,10 @@ class UserView(TypedDict):
     Since when they are known.
     """
     seen_at: NotRequired[str | None]
+    mails: bool
+    """
+    Whether they get mail about their own runs: a task that hangs, cards that are held and not used, sizes that change.
+    """
     revision: int
     """
     Counts the changes of the account, from 1: its ETag.
@@ -3994,7 +4002,7 @@ class DeliveryView(TypedDict):
     """
     channel: str
     """
-    The channel.
+    The channel; of a mail to the person whose run it is, that person's id.
     """
     kind: str
     """
@@ -4011,6 +4019,10 @@ class DeliveryView(TypedDict):
     task: NotRequired[str | None]
     """
     The task.
+    """
+    user: NotRequired[str | None]
+    """
+    Whose run it is.
     """
     state: str
     """
@@ -5436,7 +5448,7 @@ class Item8(TypedDict):
     """
     channel: str
     """
-    The channel.
+    The channel; of a mail to the person whose run it is, that person's id.
     """
     kind: str
     """
@@ -5453,6 +5465,10 @@ class Item8(TypedDict):
     task: NotRequired[str | None]
     """
     The task.
+    """
+    user: NotRequired[str | None]
+    """
+    Whose run it is.
     """
     state: str
     """
@@ -6470,6 +6486,10 @@ class Item32(TypedDict):
     Since when they are known.
     """
     seen_at: NotRequired[str | None]
+    mails: bool
+    """
+    Whether they get mail about their own runs: a task that hangs, cards that are held and not used, sizes that change.
+    """
     revision: int
     """
     Counts the changes of the account, from 1: its ETag.

@@ -126,7 +126,7 @@ async fn put(
 ) -> anyhow::Result<InstalledTemplate> {
     match store.put_template(&installed, now).await {
         Ok(_) => Ok(installed),
-        Err(StoreError::TemplateChanged { name, version }) => {
+        Err(StoreError::TemplateChanged { version, .. }) => {
             let short: String = installed.digest.chars().take(8).collect();
             installed.template.version = format!("{version}+{short}");
             store.put_template(&installed, now).await?;
