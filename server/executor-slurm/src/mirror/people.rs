@@ -76,7 +76,7 @@ mod tests {
         ]));
         way.projects = of(&[("seg", "svc-seg"), ("net", "svc-net")]);
         let are_in = names(&["ann", "rlee", "eve", "lab", "svc-seg", "svc-net", "guest"]);
-        let people = ["bob", "pia", "nobody"].map(ToOwned::to_owned).into();
+        let people: BTreeSet<String> = ["bob", "pia", "nobody"].map(ToOwned::to_owned).into();
         let left = gone(&way, "seg", &people, are_in.clone());
         assert_eq!(left, ["ann", "eve", "svc-net"], "`guest` was put there by hand");
         let all = gone(&way, "other", &BTreeSet::new(), are_in);
