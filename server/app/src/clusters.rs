@@ -15,7 +15,7 @@ use cubeloom_executor_kubernetes::{
     Access, AccessError, CardLines, CardMeter, CardsWorked, KubernetesConfig, KubernetesExecutor, Owners,
     PodMeter, PodsUsed,
 };
-use cubeloom_executor_slurm::{SlurmConfig, SlurmExecutor};
+use cubeloom_executor_slurm::{PeopleOf, SlurmConfig, SlurmExecutor};
 use cubeloom_store::{Store, StoreError};
 use cubeloom_web::clusters::{cards_over_time, cards_worked, open_kubeconfig, pods_used};
 use cubeloom_web::secrets::Keyring;
@@ -114,11 +114,17 @@ impl Maker {
                 "all jobs of the cluster run as the server's own account, as `become` is empty in its settings: tasks can read the server's data"
             );
         }
+        let store = self.store.clone();
+        let people: Arc<PeopleOf> = Arc::new(move |project| {
+            let store = store.clone();
+            Box::pin(async move { store.people_of(&project).await.map_err(|error| error.to_string()) })
+        });
         let config = SlurmConfig {
             name: name.to_owned(),
             facts: said.facts,
             way: said.way,
             mirror: said.mirror,
+            people: Some(people),
             every: Duration::from_secs(calls.every),
             calls,
             data: self.data.clone(),

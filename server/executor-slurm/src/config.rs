@@ -1,13 +1,18 @@
 //! How a cluster is reached, and as whom its jobs run.
 
+use std::collections::BTreeSet;
 use std::fmt::{self, Debug, Formatter};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use cubeloom_domain::executor::BoxFuture;
 use cubeloom_domain::outcome::{Failure, FailureKind};
 use cubeloom_domain::slurm::{SlurmCalls, SlurmFacts, SlurmMirror, SlurmWay};
 use cubeloom_domain::vault::Vault;
+
+/// The names of those who may act in the project of a name, or a sentence why that is not known now.
+pub type PeopleOf = dyn Fn(String) -> BoxFuture<'static, Result<BTreeSet<String>, String>> + Send + Sync;
 
 /// A cluster, as an administrator describes it.
 #[derive(Clone)]
@@ -20,6 +25,8 @@ pub struct SlurmConfig {
     pub way: SlurmWay,
     /// Whether, and how, quotas are kept as its accounts.
     pub mirror: Option<SlurmMirror>,
+    /// Who may act in a project: others are taken out of its account. Without it nobody is.
+    pub people: Option<Arc<PeopleOf>>,
     /// How its commands are called, as the server's own settings say.
     pub calls: SlurmCalls,
     /// The server's data folder.

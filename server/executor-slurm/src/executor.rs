@@ -216,6 +216,7 @@ pub(crate) mod tests {
             facts: SlurmFacts::default(),
             way: SlurmWay::default(),
             mirror: None,
+            people: None,
             calls,
             data: data.into(),
             code: data.into(),

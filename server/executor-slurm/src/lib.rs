@@ -37,7 +37,7 @@ mod worker;
 
 use std::ffi::OsString;
 
-pub use config::SlurmConfig;
+pub use config::{PeopleOf, SlurmConfig};
 pub use error::SlurmError;
 pub use executor::SlurmExecutor;
 pub use nodes::KIND;

@@ -119,6 +119,7 @@ impl OnSlurm {
             facts: facts(&workspace),
             way: way(),
             mirror: None,
+            people: None,
             calls: calls(),
             data: folder.path().join("data"),
             code: folder.path().join("code"),

@@ -1,15 +1,18 @@
 //! Quotas as Slurm's accounts, on a real slurmdbd. The server's account is no root there, but an
 //! operator of Slurm.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::process::Command;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use cubeloom_domain::executor::Executor;
 use cubeloom_domain::outcome::Outcome;
 use cubeloom_domain::quota::{Pool, Queue, QueueRecord, Quota, Resource};
 use cubeloom_domain::slurm::SlurmMirror;
+use cubeloom_executor_slurm::PeopleOf;
 use cubeloom_testkit::conformance::{Harness, PATIENCE, Program, random, run, signed};
 
 use super::executor::OnSlurm;
@@ -18,13 +21,14 @@ use super::limits::{one_waits, the_other_goes_on};
 use super::server::in_front;
 
 /// A server whose `sacctmgr` runs as an account, and notes what it is asked.
-fn mirrored(prefix: &str, account: &str, name: &str) -> OnSlurm {
+fn mirrored(prefix: &str, account: &str, name: &str, people: Option<Arc<PeopleOf>>) -> OnSlurm {
     let as_account = format!("setpriv --reuid {account} --regid {account} --init-groups --");
     let text = format!("echo \"$*\" >>HERE/calls\nexec {as_account} /usr/bin/sacctmgr \"$@\"\n");
     OnSlurm::with(|config| {
         in_front(config, "sacctmgr", &text);
         config.mirror = Some(SlurmMirror { prefix: prefix.into() });
         config.name = name.into();
+        config.people = people;
     })
 }
 
@@ -72,7 +76,7 @@ async fn quotas_are_accounts_that_bind_jobs_and_go_with_them() {
     for name in &own {
         slurm(&["sacctmgr", "-i", "add", "account", name, "description=ours", "organization=ours"]);
     }
-    let server = mirrored(&prefix, &operator, "slurm");
+    let server = mirrored(&prefix, &operator, "slurm", None);
     let project = server.job(&Program::shell("true")).project;
     let tree = tree(&project, "slurm");
     server.inner().share(&tree);
@@ -126,10 +130,89 @@ async fn quotas_are_accounts_that_bind_jobs_and_go_with_them() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_slurm_does_not_take_is_told_and_keeps_no_job_from_running() {
     let prefix = format!("t{:x}-", random());
-    let server = mirrored(&prefix, &told("CUBELOOM_TEST_SLURM_MEMBER"), "slurm");
+    let server = mirrored(&prefix, &told("CUBELOOM_TEST_SLURM_MEMBER"), "slurm", None);
     let project = server.job(&Program::shell("true")).project;
     server.inner().share(&tree(&project, "slurm"));
     surveyed(&server, |said, found| !found && said.starts_with(&prefix) && said.contains("denied")).await;
     let (_, ended) = run(&server, &Program::shell(&signed(""))).await;
     assert_eq!(ended.outcome, Outcome::Succeeded);
+}
+
+/// Submits a job for an account by hand, as a person does, and waits until accounting knows that it runs; its id.
+async fn by_hand(person: &str, account: &str) -> String {
+    let began = Instant::now();
+    let id = loop {
+        let mut sbatch = Command::new("setpriv");
+        sbatch.args(["--reuid", person, "--regid", person, "--init-groups", "--", "sbatch", "--parsable"]);
+        sbatch.arg(format!("--account={account}"));
+        sbatch.args(["--partition=all", "--mem=16M", "--output=/dev/null", "--wrap=sleep 600"]);
+        sbatch
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .env("SLURM_CONF", told("SLURM_CONF"))
+            .current_dir("/");
+        let done = sbatch.output().unwrap();
+        if done.status.success() {
+            break String::from_utf8(done.stdout).unwrap().trim().to_owned();
+        }
+        // slurmctld hears of an association a moment later.
+        assert!(began.elapsed() < PATIENCE, "{}", String::from_utf8_lossy(&done.stderr));
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    };
+    let known = || slurm(&["sacct", "-n", "-X", "-j", &id, "-o", "State"]);
+    while !known().contains("RUNNING") {
+        assert!(began.elapsed() < PATIENCE * 2, "{}", known());
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+    id
+}
+
+#[ignore = "needs a Slurm: make test-slurm"]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_leaves_a_project_leaves_its_account_once_no_job_is_there() {
+    let (prefix, operator) = (format!("t{:x}-", random()), told("CUBELOOM_TEST_SLURM_SERVER"));
+    let stranger = told("CUBELOOM_TEST_SLURM_STRANGER");
+    slurm(&["sacctmgr", "-i", "add", "user", &operator, "account=root", "adminlevel=operator"]);
+    let people: BTreeSet<String> = ["tester", "stranger"].map(ToOwned::to_owned).into();
+    let people = Arc::new(Mutex::new(people));
+    let now = Arc::clone(&people);
+    let people_of: Arc<PeopleOf> = Arc::new(move |_| {
+        let people = now.lock().unwrap().clone();
+        Box::pin(async move { Ok(people) })
+    });
+    let server = mirrored(&prefix, &operator, "slurm", Some(people_of));
+    let project = server.job(&Program::shell("true")).project;
+    let tree = tree(&project, "slurm");
+    server.inner().share(&tree);
+    let account = format!("{prefix}p-{project}");
+    surveyed(&server, |said, found| found && said.starts_with(&account)).await;
+
+    // One as a first job would have put it there, and one that no job here runs as.
+    for person in [&stranger, &operator] {
+        slurm(&["sacctmgr", "-i", "add", "user", person, &format!("account={account}")]);
+    }
+    let listed = || slurm(&["sacctmgr", "-nP", "show", "assoc", "format=Account,User"]);
+    let is_in = |person: &str| listed().lines().any(|line| line == format!("{account}|{person}"));
+    let id = by_hand(&stranger, &account).await;
+    people.lock().unwrap().remove("stranger");
+    server.inner().share(&tree);
+    let of_stranger = format!("{account} ({stranger})");
+    surveyed(&server, |said, found| !found && said.starts_with(&of_stranger)).await;
+    assert!(is_in(&stranger), "its job runs: {}", listed());
+
+    slurm(&["scancel", &id]);
+    let began = Instant::now();
+    while is_in(&stranger) {
+        assert!(began.elapsed() < PATIENCE, "{}", listed());
+        server.inner().share(&tree);
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
+    assert!(is_in(&operator), "somebody else has put it there: {}", listed());
+
+    server.inner().share(&Arc::default());
+    let began = Instant::now();
+    while listed().contains(&prefix) {
+        assert!(began.elapsed() < PATIENCE, "{}", listed());
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
 }

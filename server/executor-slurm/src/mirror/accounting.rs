@@ -119,6 +119,31 @@ impl<'c> Accounting<'c> {
         self.commands.sacctmgr(&words).await.map(drop)
     }
 
+    /// Ends people's associations, which are named by account and person; what Slurm does not end yet (jobs of it wait or run), by
+    /// both names.
+    pub async fn take_out(
+        &self,
+        leaving: &BTreeSet<(String, String)>,
+    ) -> Result<BTreeMap<String, String>, Trouble> {
+        let cluster = format!("cluster={}", self.cluster);
+        let mut refused = BTreeMap::new();
+        for (account, person) in leaving {
+            // The account is named: without it Slurm would delete the person.
+            let who = [format!("name={person}"), format!("account={account}")];
+            match self.commands.sacctmgr(&["delete", "user", "where", &who[0], &who[1], &cluster]).await {
+                Err(Trouble::Refused(why)) => {
+                    let why = format!(
+                        "`{person}` is in the project no more, and stays in its account for now: {why}"
+                    );
+                    // By a name of its own: the account itself is as it is to be.
+                    refused.insert(format!("{account} ({person})"), why);
+                }
+                done => done.map(drop)?,
+            }
+        }
+        Ok(refused)
+    }
+
     /// Removes what is to go, inner accounts first; what Slurm does not remove yet (jobs of it run), by name.
     pub async fn take_away(
         &self,
@@ -180,7 +205,8 @@ impl There {
         self.members.keys().cloned().collect()
     }
 
-    fn members_of(&self, account: &str) -> impl Iterator<Item = (&String, &Tres)> {
+    /// The people that are in an account, with what their jobs may hold of it.
+    pub fn members_of(&self, account: &str) -> impl Iterator<Item = (&String, &Tres)> {
         let of = self.members.iter().filter(move |((name, _), _)| name == account);
         of.map(|((_, person), limit)| (person, limit))
     }

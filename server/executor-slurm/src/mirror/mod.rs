@@ -6,11 +6,12 @@
 //! facts name.
 
 mod accounting;
+mod people;
 mod wanted;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use cubeloom_domain::clusters::{Finding, Subject};
 use cubeloom_domain::quota::{Queue, QueueRecord};
@@ -24,6 +25,10 @@ use wanted::{Tres, wanted};
 
 /// How often what is there is compared.
 const LOOK: Duration = Duration::from_secs(60);
+
+/// So long after a job was given an account its person stays in it: it may not be submitted yet. After that Slurm knows it, and
+/// keeps the person as long as the job is there.
+const GIVEN: Duration = Duration::from_secs(600);
 
 /// The accounts of a cluster.
 #[derive(Default)]
@@ -43,6 +48,8 @@ struct State {
     /// By account, and the account of a person: why jobs of the one are not counted for the other. Nobody asks again before
     /// the next comparison, as a job may come every moment.
     left_out: BTreeMap<(String, String), String>,
+    /// By account, and the account of a person: when a job of the one was counted for the other last.
+    given: BTreeMap<(String, String), Instant>,
     /// By name: what Slurm said of an entry that it did not take.
     refused: BTreeMap<String, String>,
 }
@@ -62,6 +69,30 @@ impl State {
         let who = (open.account.clone(), person.to_owned());
         let is_in = self.members.contains(&who);
         (!self.left_out.contains_key(&who)).then_some((open, is_in))
+    }
+
+    /// The same for a job that is to be submitted now.
+    fn give(&mut self, project: &str, person: &str) -> Option<(Open, bool)> {
+        let (open, is_in) = self.open_to(project, person)?;
+        self.given.insert((open.account.clone(), person.to_owned()), Instant::now());
+        Some((open, is_in))
+    }
+
+    /// Takes in what is there: the projects' accounts, and who is in which. Whom to take out of them comes back: who has left, and
+    /// has no job that may be about to be submitted.
+    fn take_in(
+        &mut self,
+        open: BTreeMap<String, Open>,
+        members: &BTreeSet<(String, String)>,
+        mut left: BTreeSet<(String, String)>,
+    ) -> BTreeSet<(String, String)> {
+        self.given.retain(|_, at| at.elapsed() < GIVEN);
+        left.retain(|who| !self.given.contains_key(who));
+        // Nobody is given what is to go, from this moment on.
+        self.open = open;
+        self.members = members.difference(&left).cloned().collect();
+        self.left_out.clear();
+        left
     }
 }
 
@@ -147,16 +178,10 @@ async fn follow(cluster: &Cluster, tree: &[QueueRecord]) -> Result<(), Trouble> 
             Err(Trouble::Refused(why)) => _ = refused.insert(account.name.clone(), why),
         }
     }
-    {
-        // Nobody is given what is to go, from this moment on.
-        let mut state = cluster.mirror.state();
-        state.open = open;
-        state.members = there.people();
-        state.left_out.clear();
-    }
-    for (name, why) in accounting.take_away(&there, &wanted).await? {
-        refused.insert(name, why);
-    }
+    let left = people::left(&cluster.config, &open, &there).await;
+    let leaving = cluster.mirror.state().take_in(open, &there.people(), left);
+    refused.extend(accounting.take_away(&there, &wanted).await?);
+    refused.extend(accounting.take_out(&leaving).await?);
     note(cluster, refused);
     Ok(())
 }
@@ -168,7 +193,7 @@ impl Cluster {
     /// # Errors
     /// Nobody can say so now, in a sentence: a job that went on would be counted for no quota.
     pub async fn counted_as(&self, project: &str, person: &str) -> Result<Option<String>, String> {
-        let known = || self.mirror.state().open_to(project, person);
+        let known = || self.mirror.state().give(project, person);
         match known() {
             None => return Ok(None),
             Some((open, true)) => return Ok(Some(open.account)),
@@ -215,7 +240,11 @@ impl Cluster {
 pub(crate) mod tests {
     use std::path::Path;
 
+    use cubeloom_domain::quota::{Pool, Quota};
+    use cubeloom_domain::slurm::{SlurmMirror, SlurmWay};
+
     use super::*;
+    use crate::config::PeopleOf;
     use crate::executor::SlurmExecutor;
     use crate::executor::tests::{executor, program};
 
@@ -285,5 +314,93 @@ pub(crate) mod tests {
             "as many calls at once as there are permits: {}",
             calls(folder.path())
         );
+    }
+
+    /// A cluster in whose project `p` these people are. An earlier server has left accounts with `ann` and `bob` in them; nobody
+    /// is deleted while there is a file `busy`.
+    fn mirrored(folder: &Path, people: &[&str]) -> Arc<SlurmExecutor> {
+        let assocs = "cl-g-all||root|100||normal\ncl-p-p||cl-g-all|100||normal\ncl-p-p|ann||1||normal\n\
+            cl-p-p|bob||1||normal\nvision||root|1||normal\nvision|ann||1||normal\n";
+        std::fs::write(folder.join("assocs"), assocs).unwrap();
+        let accounts = "cl-g-all|cubeloom hall\ncl-p-p|cubeloom hall\nvision|ours\n";
+        std::fs::write(folder.join("accounts"), accounts).unwrap();
+        let answers = format!(
+            "cd {} || exit 9\ncase $* in\n*'show assoc'*) cat assocs ;;\n*'show account'*) cat accounts ;;\n\
+             *'delete user'*) if test -e busy; then echo 'Job(s) active' >&2; exit 1; fi ;;\nesac",
+            folder.display()
+        );
+        let mut executor = cluster(folder, &answers);
+        let people: BTreeSet<String> = people.iter().map(|name| (*name).to_owned()).collect();
+        let people_of: Arc<PeopleOf> = Arc::new(move |_| {
+            let people = people.clone();
+            Box::pin(async move { Ok(people) })
+        });
+        let inner = Arc::get_mut(&mut executor).unwrap();
+        let config = &mut Arc::get_mut(&mut inner.cluster).unwrap().config;
+        config.mirror = Some(SlurmMirror { prefix: "cl-".into() });
+        config.way =
+            SlurmWay::of_accounts(["ann", "bob"].map(|name| (name.to_owned(), name.to_owned())).into());
+        config.people = Some(people_of);
+        executor
+    }
+
+    /// What accounting was told to delete, in its words.
+    fn deleted(folder: &Path) -> Vec<String> {
+        let said = std::fs::read_to_string(folder.join("calls")).unwrap_or_default();
+        let deleted = said.lines().filter_map(|line| line.split_once(" delete "));
+        deleted.map(|(_, what)| what.to_owned()).collect()
+    }
+
+    #[tokio::test]
+    async fn who_is_in_the_project_no_more_is_taken_out_once_no_job_is_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let executor = mirrored(folder.path(), &["bob"]);
+        let cluster = &executor.cluster;
+        let record = |queue, parent: Option<&str>| QueueRecord {
+            queue,
+            parent: parent.map(Into::into),
+            quotas: [(Pool::of("hall"), Quota::default())].into(),
+            revision: 1,
+        };
+        let tree =
+            [record(Queue::Group("all".into()), None), record(Queue::Project("p".into()), Some("all"))];
+        let busy = folder.path().join("busy");
+        std::fs::write(&busy, "").unwrap();
+        follow(cluster, &tree).await.unwrap();
+        let findings = cluster.mirror.findings();
+        let told: Vec<(&str, bool)> = findings.iter().map(|one| (one.name.as_str(), one.found)).collect();
+        assert_eq!(told, [("cl-p-p", true), ("cl-p-p (ann)", false)], "{findings:?}");
+        let why = findings[1].detail.as_deref().unwrap();
+        assert!(why.contains("`ann`") && why.contains("Job(s) active"), "{why}");
+        std::fs::remove_file(&busy).unwrap();
+
+        // A run of theirs goes on: a job that has an account may be about to be submitted.
+        assert_eq!(cluster.counted_as("p", "ann").await, Ok(Some("cl-p-p".into())));
+        follow(cluster, &tree).await.unwrap();
+        let of_ann = "user where name=ann account=cl-p-p cluster=hall";
+        assert_eq!(deleted(folder.path()), [of_ann], "that of before");
+        cluster.mirror.state().given.clear();
+        follow(cluster, &tree).await.unwrap();
+        assert_eq!(deleted(folder.path()), [of_ann, of_ann]);
+        assert!(cluster.mirror.findings().iter().all(|one| one.found));
+    }
+
+    /// As where the last quota went while no server ran.
+    #[tokio::test]
+    async fn an_empty_tree_takes_the_accounts_of_an_earlier_server_away() {
+        let folder = tempfile::tempdir().unwrap();
+        let executor = mirrored(folder.path(), &["ann", "bob"]);
+        let kept = tokio::spawn(keep(Arc::clone(&executor.cluster)));
+        executor.cluster.mirror.share(&Arc::default());
+        let both = async {
+            while deleted(folder.path()).len() < 2 {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(20), both).await.unwrap();
+        kept.abort();
+        let inner_first =
+            ["cl-p-p", "cl-g-all"].map(|name| format!("account where name={name} cluster=hall"));
+        assert_eq!(deleted(folder.path())[..2], inner_first);
     }
 }

@@ -1,0 +1,85 @@
+//! Who is in a project's account and in the project no more.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cubeloom_domain::slurm::SlurmWay;
+
+use super::Open;
+use super::accounting::There;
+use crate::config::SlurmConfig;
+
+/// By account, and the account of a person: who is to leave the accounts of projects. Where it is not known who is in a project,
+/// nobody leaves.
+pub async fn left(
+    config: &SlurmConfig,
+    open: &BTreeMap<String, Open>,
+    there: &There,
+) -> BTreeSet<(String, String)> {
+    let mut left = BTreeSet::new();
+    let Some(people_of) = &config.people else { return left };
+    for (project, open) in open {
+        let are_in: Vec<String> = there.members_of(&open.account).map(|(person, _)| person.clone()).collect();
+        if are_in.is_empty() {
+            continue;
+        }
+        match people_of(project.clone()).await {
+            Ok(people) => {
+                let gone = gone(&config.way, project, &people, are_in);
+                left.extend(gone.into_iter().map(|person| (open.account.clone(), person)));
+            }
+            Err(why) => {
+                tracing::warn!(cluster = config.name, project, why, "who is in a project is not known now");
+            }
+        }
+    }
+    left
+}
+
+/// Of those that are in a project's account: whose jobs run here, and not for this project any more. Whom the cluster's settings
+/// do not know, somebody else has put there.
+fn gone(way: &SlurmWay, project: &str, people: &BTreeSet<String>, are_in: Vec<String>) -> Vec<String> {
+    // Slurm keeps them without capitals.
+    let known: BTreeSet<String> =
+        way.accounts.values().chain(way.projects.values()).map(|account| account.to_lowercase()).collect();
+    let of_people = way.accounts.iter().filter(|(name, _)| people.contains(*name));
+    let stay: BTreeSet<String> = of_people
+        .map(|(_, account)| account)
+        .chain(way.projects.get(project))
+        .map(|account| account.to_lowercase())
+        .collect();
+    let leaves = |person: &String| {
+        let person = person.to_lowercase();
+        known.contains(&person) && !stay.contains(&person)
+    };
+    are_in.into_iter().filter(leaves).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(all: &[&str]) -> Vec<String> {
+        all.iter().map(|one| (*one).to_owned()).collect()
+    }
+
+    #[test]
+    fn who_is_in_the_project_no_more_leaves_its_account() {
+        let of = |pairs: &[(&str, &str)]| -> BTreeMap<String, String> {
+            pairs.iter().map(|(name, account)| ((*name).to_owned(), (*account).to_owned())).collect()
+        };
+        let mut way = SlurmWay::of_accounts(of(&[
+            ("ann", "ann"),
+            ("bob", "RLee"),
+            ("eve", "eve"),
+            ("tom", "lab"),
+            ("pia", "lab"),
+        ]));
+        way.projects = of(&[("seg", "svc-seg"), ("net", "svc-net")]);
+        let are_in = names(&["ann", "rlee", "eve", "lab", "svc-seg", "svc-net", "guest"]);
+        let people: BTreeSet<String> = ["bob", "pia", "nobody"].map(ToOwned::to_owned).into();
+        let left = gone(&way, "seg", &people, are_in.clone());
+        assert_eq!(left, ["ann", "eve", "svc-net"], "`guest` was put there by hand");
+        let all = gone(&way, "other", &BTreeSet::new(), are_in);
+        assert_eq!(all, ["ann", "rlee", "eve", "lab", "svc-seg", "svc-net"]);
+    }
+}
