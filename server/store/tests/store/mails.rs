@@ -202,7 +202,7 @@ async fn whose_workers_get_other_amounts_is_mailed(fixture: Fixture) {
     assert_eq!(found.len(), 1);
     assert_eq!(
         found[0].alert.sentence.as_deref(),
-        Some("worker: memory 256Mi instead of 512Mi: peaks of 9 attempts")
+        Some("memory 256Mi instead of 512Mi: peaks of 9 attempts")
     );
 }
 
