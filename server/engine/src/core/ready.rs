@@ -13,7 +13,7 @@ use cubeloom_store::RunElsewhere;
 use serde_json::Value;
 
 use super::active::Instance;
-use super::{Action, At, Core, LookUp, Slot};
+use super::{Action, At, Core, LookUp, QueueKey, Slot};
 use crate::decide::trigger::{self, Decision};
 
 impl Core {
@@ -239,7 +239,11 @@ impl Core {
         cell.queued += 1;
         let key =
             (Reverse(run.plan.task(at.task).priority), cell.instances[at.instance as usize].ready_at, at);
-        if let Some(limit) = run.plan.parallelism.filter(|limit| run.queued + run.active >= *limit) {
+        // Who stands in the run's line already may come first: `let_in` takes them in their order.
+        let places = &self.places;
+        let may_go = |key: &QueueKey| places.contains_key(run.place_of(key.2.task));
+        let is_kept = |limit: &u32| run.queued + run.active >= *limit || run.backlog.iter().any(may_go);
+        if let Some(limit) = run.plan.parallelism.filter(is_kept) {
             run.backlog.insert(key);
             return self.explain_line(at, WaitRule::PipelineParallelism, limit);
         }
@@ -301,10 +305,9 @@ impl Core {
         while let Some(run) = self.runs[slot].as_mut()
             && run.plan.parallelism.is_none_or(|limit| run.queued + run.active < limit)
         {
-            let Some(key) = run.backlog.first().copied() else { return };
-            if !self.places.contains_key(run.place_of(key.2.task)) {
-                return;
-            }
+            // Those whose cluster is not known keep nobody else waiting.
+            let may_go = |key: &&QueueKey| self.places.contains_key(run.place_of(key.2.task));
+            let Some(key) = run.backlog.iter().find(may_go).copied() else { return };
             run.backlog.remove(&key);
             run.queued += 1;
             self.wait_for_place(key.2);

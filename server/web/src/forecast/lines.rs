@@ -158,11 +158,13 @@ impl Seen<'_> {
         let limit = parallelism(self.plan, of)? as usize;
         let counts = |task: TaskIx| of.is_none_or(|of| of == task);
         let mine = || self.waiting.iter().filter(|one| counts(one.task));
-        let mut waiting: Vec<&InstanceRecord> =
-            mine().filter(|one| kept_by(one).is_some_and(|why| why.rule == rule)).collect();
-        if waiting.is_empty() {
+        let stands = |one: &&InstanceRecord| kept_by(one).is_some_and(|why| why.rule == rule);
+        if !mine().any(|one| stands(&one)) {
             return None;
         }
+        // Whose turn comes in the line of its task stands in that of the run by its priority and by when it was ready.
+        let comes = |one: &&InstanceRecord| of.is_none() && kept_by(one).is_some();
+        let mut waiting: Vec<&InstanceRecord> = mine().filter(|one| stands(one) || comes(one)).collect();
         waiting.sort_by_key(|one| Reverse(self.plan.task(one.task).priority));
         let live: Vec<&AttemptRecord> = self.live.iter().filter(|attempt| counts(attempt.task)).collect();
         let run = live.iter().map(|attempt| {
