@@ -37,13 +37,19 @@ pub struct Ahead {
 }
 
 impl Store {
-    /// What comes before a run that is queued, with so many of these runs at the most. Runs that have ended are not looked
-    /// at.
+    /// What comes before a run of a pipeline that is queued, or would be, with so many of these runs at the most. Runs that
+    /// have ended are not looked at.
     ///
     /// # Errors
     /// When the database refuses.
-    pub async fn runs_ahead(&self, run: &RunRecord, most: usize) -> Result<Ahead, StoreError> {
-        let of_run = || Values::texts("run", &[&run.project, &run.pipeline, run.id.as_str()]);
+    pub async fn runs_ahead(
+        &self,
+        project: &str,
+        pipeline: &str,
+        run: &RunId,
+        most: usize,
+    ) -> Result<Ahead, StoreError> {
+        let of_run = || Values::texts("run", &[project, pipeline, run.as_str()]);
         let sql = format!(
             "SELECT COUNT(*), COALESCE(SUM(CASE WHEN state = 'queued' THEN 1 ELSE 0 END), 0) FROM runs WHERE {AHEAD}"
         );

@@ -199,6 +199,12 @@ fn a_spent_budget_stops_new_runs_and_says_so() {
     let refused = editor.post("/projects/default/runs", &json!({"document": text})).expect(409);
     let detail = refused.problem("conflict")["detail"].as_str().unwrap().to_owned();
     assert!(detail.contains(&format!("the budget of project default for {month} is spent")), "{detail}");
+    let found = editor.post("/projects/default/forecast", &json!({"document": text})).expect(200).json();
+    let said = &found["tasks"][0];
+    assert_eq!(
+        (&said["outlook"], &said["rule"], &said["message"]),
+        (&json!("never"), &json!("budget"), &json!(detail))
+    );
     editor.post(&format!("/runs/{run}/again"), &json!({})).expect(409);
     editor.post(&format!("/runs/{run}/rerun"), &json!({"from": ["say"]})).expect(409);
     // Nor by a schedule, whose dates say so, or by a hook.

@@ -109,6 +109,41 @@ fn a_full_cluster_names_those_who_hold_it_to_those_who_see_them() {
 }
 
 #[test]
+fn what_other_runs_or_other_tasks_keep_does_not_start_now() {
+    let server = Server::start();
+    let editor = server.as_(Who::Editor);
+    let told = |rest: &str| {
+        let document = document("held-back", rest);
+        let found = editor.post(FORECAST, &json!({"document": document})).expect(200).json();
+        let mut places = editor
+            .post("/projects/default/forecast/places", &json!({"document": document}))
+            .expect(200)
+            .json();
+        (found, places["places"][0].take())
+    };
+    let limited = format!("max_active_runs: 1\ntasks:\n{}", task("only", "sleep 300", ""));
+    let (found, place) = told(&limited);
+    assert_eq!((&of(&found, "only")["outlook"], &place["outlook"]), (&json!("starts"), &json!("starts")));
+    let run = start(&editor, &document("held-back", &limited));
+    until_task(&editor, &run, "only", "running");
+    let (found, place) = told(&limited);
+    let only = of(&found, "only");
+    assert_eq!((&only["outlook"], &only["rule"]), (&json!("waits"), &json!("max_active_runs")), "{only}");
+    let message = "at most 1 runs of its pipeline are active at once: 1 are, and 0 older ones wait";
+    assert_eq!((&only["message"], &place["message"]), (&json!(message), &json!(message)));
+    assert_eq!(place["outlook"], "waits", "{place}");
+    cancel(&editor, &run);
+
+    let [a, b, c] =
+        ["a", "b", "c"].map(|name| task(name, "true", if name == "c" { "    priority: 5\n" } else { "" }));
+    let (found, place) = told(&format!("parallelism: 2\ntasks:\n{a}{b}{c}"));
+    let outlooks = ["a", "b", "c"].map(|name| of(&found, name)["outlook"].clone());
+    assert_eq!(outlooks, [json!("starts"), json!("waits"), json!("starts")], "{found}");
+    assert_eq!(of(&found, "b")["rule"], "pipeline_parallelism");
+    assert_eq!(place["outlook"], "waits", "{place}");
+}
+
+#[test]
 fn what_is_larger_than_all_machines_can_never_fit_and_the_others_are_told_of() {
     let server = Server::start();
     let editor = server.as_(Who::Editor);

@@ -1,5 +1,6 @@
 //! Taking a run into memory: a new one, one of an earlier server, or one that somebody wants run again.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -62,9 +63,16 @@ impl Core {
         if run.record.state == RunState::Running && !run.prepared {
             return self.prepare(slot);
         }
-        let cells = run.tasks.iter().enumerate().filter(|(_, cell)| cell.begun && cell.end.is_none());
-        let begun: Vec<(TaskIx, usize)> =
-            cells.map(|(at, cell)| (TaskIx(at as u32), cell.instances.len())).collect();
+        let mut tasks: Vec<TaskIx> = (0..run.tasks.len() as u32).map(TaskIx).collect();
+        // Of those that are ready at one moment, the run's parallelism lets the most important in.
+        if run.plan.parallelism.is_some() {
+            tasks.sort_by_key(|task| Reverse(run.plan.task(*task).priority));
+        }
+        let cells = tasks.iter().map(|task| (*task, &run.tasks[task.index()]));
+        let begun: Vec<(TaskIx, usize)> = cells
+            .filter(|(_, cell)| cell.begun && cell.end.is_none())
+            .map(|(task, cell)| (task, cell.instances.len()))
+            .collect();
         for (task, instances) in begun {
             for instance in 0..instances as u32 {
                 self.go_on_with(At { slot, task, instance });
@@ -74,8 +82,7 @@ impl Core {
         if stopping {
             return self.stop_run(slot, now);
         }
-        let tasks = self.run_mut(slot).map_or(0, |run| run.tasks.len()) as u32;
-        for task in (0..tasks).map(TaskIx) {
+        for task in tasks {
             self.consider(slot, task, now);
         }
         self.finish_run_if_done(slot, now);

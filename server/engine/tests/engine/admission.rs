@@ -81,23 +81,30 @@ on_both! {
     async fn who_stands_in_the_line_of_its_run_comes_by_its_priority_before_the_rest_of_a_task(server: Server) {
         let mut server = server;
         server.fake.script("each", vec![Behaviour::Hold; 4]);
-        server.fake.script("other", vec![Behaviour::Hold]);
+        for task in ["first", "next", "other"] {
+            server.fake.script(task, [Behaviour::Hold]);
+        }
         let for_each = ForEach { list: Some(json!([1, 2, 3, 4])), matrix: None, from: None, parallelism: Some(2) };
         let doc = pipeline("p")
             .with(|pipeline| pipeline.parallelism = Some(2))
             .task("each", |task| task.with(|task| task.for_each = Some(for_each)))
-            .task("other", |task| task.with(|task| task.priority = Some(5)));
+            .task("first", |task| task.with(|task| task.priority = Some(5)))
+            .task("next", |task| task.needs("first").with(|task| task.priority = Some(5)))
+            .task("other", |task| task.needs("first").with(|task| task.priority = Some(5)));
         let run = server.run(&doc).await;
-        let first = server.running(&["each", "each"]).await;
+        let end = async |server: &Server, going: &[&str], ends: &str| {
+            let keys = server.running(going).await;
+            server.fake.finish(keys.iter().find(|key| key.task == ends).unwrap(), Outcome::Succeeded);
+        };
+        end(&server, &["each", "first"], "first").await;
+        server.running(&["each", "next"]).await;
         server.restart().await;
-        server.fake.finish(&first[0], Outcome::Succeeded);
-        for _ in 0..3 {
-            let going = server.running(&["each", "other"]).await;
-            let each = going.iter().find(|key| key.task == "each").unwrap();
-            server.fake.finish(each, Outcome::Succeeded);
+        end(&server, &["each", "next"], "each").await;
+        end(&server, &["next", "other"], "next").await;
+        end(&server, &["each", "other"], "other").await;
+        for left in [2, 2, 1] {
+            end(&server, &["each"; 2][..left], "each").await;
         }
-        let last = server.running(&["other"]).await;
-        server.fake.finish(&last[0], Outcome::Succeeded);
         assert_eq!(server.ended(&run).await, RunState::Succeeded);
         server.assert_clean().await;
     }

@@ -102,11 +102,14 @@ async fn what_comes_before_a_queued_run(fixture: Fixture) {
     store.commit(&lease("a"), &becomes(1, RunState::Succeeded, None)).await.unwrap();
     begin(store, 3, "a", 9).await.unwrap();
     let ahead = async |n: u64, most| {
-        let found = store.runs_ahead(&run(n), most).await.unwrap();
+        let found = store.runs_ahead("shop", &run(n).pipeline, &run_id(n), most).await.unwrap();
         (found.active, found.queued, found.runs.into_iter().map(|run| run.id).collect::<Vec<_>>())
     };
     assert_eq!(ahead(5, 9).await, (1, 2, vec![run_id(3), run_id(2), run_id(4)]), "the active ones first");
     assert_eq!(ahead(5, 2).await, (1, 2, vec![run_id(3), run_id(2)]));
     assert_eq!(ahead(2, 9).await, (1, 0, vec![run_id(3)]), "whoever is active, also a later one");
-    assert_eq!(store.runs_ahead(&other, 9).await.unwrap(), Default::default());
+    assert_eq!(
+        store.runs_ahead(&other.project, &other.pipeline, &other.id, 9).await.unwrap(),
+        Default::default()
+    );
 }

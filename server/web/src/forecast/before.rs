@@ -16,6 +16,7 @@ use cubeloom_domain::{Problem, TaskIx};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
+use super::kept::{Keeps, Kept};
 use crate::api::forecast::view::{ForecastView, Outlook, TaskForecastView, rule};
 use crate::api::tasks::why::{Reader, WhyView};
 use crate::auth::{Caller, projects_of};
@@ -51,9 +52,10 @@ pub(crate) async fn forecast(
     let foreseen = Foreseen { plan: &plan, history: &history, person, misfits: by_task(&misfits) };
     let desk = super::desk(web, &plan.cluster).await;
     let prospects = foreseen.prospects(web, desk, PLAYED).await?;
+    let kept = Kept::of(web, &plan).await?;
     let tasks = (0u32..).map(TaskIx).zip(&plan.tasks).map(|(ix, task)| {
         let view = Shown { plan: &plan, person, seen: seen.as_deref() };
-        let mut shown = view.task(task, prospects.get(&ix));
+        let mut shown = view.task(task, prospects.get(&ix), kept.task(ix));
         if let Some(problem) = foreseen.misfits.get(&ix.index()) {
             (shown.outlook, shown.message) = (Outlook::Never, Some(problem.message.clone()));
             shown.rule = Some(rule(cubeloom_domain::waiting::WaitRule::NeverFits));
@@ -185,7 +187,12 @@ struct Shown<'s> {
 }
 
 impl Shown<'_> {
-    fn task(&self, task: &PlannedTask, prospect: Option<&Prospect>) -> TaskForecastView {
+    fn task(
+        &self,
+        task: &PlannedTask,
+        prospect: Option<&Prospect>,
+        keeps: Option<&Keeps>,
+    ) -> TaskForecastView {
         let blank = |outlook| TaskForecastView {
             task: task.name.clone(),
             outlook,
@@ -199,6 +206,10 @@ impl Shown<'_> {
             start: None,
             run_time: None,
         };
+        if let Some(keeps) = keeps.filter(|_| !matches!(prospect, Some(Prospect::Never(_)))) {
+            let Keeps { outlook, rule, message } = keeps.clone();
+            return TaskForecastView { message: Some(message), rule: Some(rule), ..blank(outlook) };
+        }
         match prospect {
             None if is_job(task) => blank(Outlook::Unknown),
             None if task.needs.is_empty() => blank(Outlook::Starts),

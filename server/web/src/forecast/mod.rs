@@ -1,6 +1,7 @@
 //! When jobs may start. The engine's desks are asked, by copies of them: what is simulated holds up nothing.
 
 pub(crate) mod before;
+mod kept;
 mod lines;
 pub(crate) mod places;
 mod starts;

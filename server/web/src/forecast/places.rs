@@ -8,12 +8,13 @@ use std::time::Duration;
 use cubeloom_admission::{Desk, Prospect, Step, Whose, makespan, sentence};
 use cubeloom_domain::accounting::{Cost, Day, Figures, Money, PriceList};
 use cubeloom_domain::history::{History, RunTime};
-use cubeloom_domain::plan::{ForEachItems, PlannedTask, RunPlan};
+use cubeloom_domain::plan::{PlannedTask, RunPlan};
 use cubeloom_domain::quota::Pool;
 use cubeloom_domain::waiting::StartEstimate;
 use cubeloom_domain::{Code, Problem, TaskIx, Timestamp};
 
 use super::before::{Foreseen, by_task, is_job};
+use super::kept::{Kept, instances};
 use crate::api::forecast::places::{ComparedPlaceView, ComparedPlacesView, TakesView};
 use crate::api::forecast::view::Outlook;
 use crate::auth::Caller;
@@ -80,6 +81,8 @@ struct Comparing<'c> {
     prices: PriceList,
     /// Of the pipeline, when its name is known.
     history: Option<History>,
+    /// What keeps its first tasks wherever they go.
+    kept: Option<Kept>,
     /// Copies of the clusters' desks, each asked for once.
     desks: BTreeMap<String, Option<Arc<Desk>>>,
     /// How long the queue of one place is played.
@@ -91,7 +94,7 @@ impl<'c> Comparing<'c> {
         let prices = web.store().prices().await?.into_iter().collect();
         let time = PLAYED / u32::try_from(places.max(1)).unwrap_or(u32::MAX);
         let (now, time) = (web.now(), time.max(PLAYED_EACH));
-        Ok(Self { web, caller, lang, now, prices, history: None, desks: BTreeMap::new(), time })
+        Ok(Self { web, caller, lang, now, prices, history: None, kept: None, desks: BTreeMap::new(), time })
     }
 
     fn blank(&self, pool: &Pool) -> ComparedPlaceView {
@@ -136,8 +139,11 @@ impl<'c> Comparing<'c> {
         if self.history.is_none() {
             self.history = Some(self.web.store().run_times(&plan.context.project, &plan.pipeline).await?);
         }
+        if self.kept.is_none() {
+            self.kept = Some(Kept::of(self.web, plan).await?);
+        }
         let desk = self.desk(&plan.cluster).await;
-        let Some(history) = &self.history else { return Ok(()) };
+        let (Some(history), Some(kept)) = (&self.history, &self.kept) else { return Ok(()) };
         let person = &self.caller.user.name;
         let foreseen = Foreseen { plan, history, person, misfits: by_task(misfits) };
         let prospects = foreseen.prospects(self.web, desk, self.time).await?;
@@ -145,7 +151,7 @@ impl<'c> Comparing<'c> {
         problems.extend(never(&prospects, misfits, foreseen.whose()));
         view.problems = self.told(&problems);
         if problems.is_empty() {
-            let firsts = Firsts::of(&foreseen, &prospects, self.now);
+            let firsts = Firsts::of(&foreseen, &prospects, kept, self.now);
             (view.outlook, view.message) = (firsts.outlook, firsts.message);
             view.first_start = firsts.first.map(Into::into);
             view.start = firsts.all.map(Into::into);
@@ -185,17 +191,26 @@ struct Firsts {
 }
 
 impl Firsts {
-    fn of(foreseen: &Foreseen<'_>, prospects: &BTreeMap<TaskIx, Prospect>, now: Timestamp) -> Self {
+    fn of(
+        foreseen: &Foreseen<'_>,
+        prospects: &BTreeMap<TaskIx, Prospect>,
+        kept: &Kept,
+        now: Timestamp,
+    ) -> Self {
         let at_once = StartEstimate { p50: now, p90: now };
         let mut found = Self { outlook: Outlook::Starts, message: None, first: None, all: Some(at_once) };
         let firsts = (0u32..).map(TaskIx).zip(&foreseen.plan.tasks).filter(|(_, task)| task.needs.is_empty());
         for (ix, task) in firsts {
-            let (outlook, start) = match prospects.get(&ix) {
-                Some(Prospect::Waits { why, start }) => {
+            let (outlook, start) = match (kept.task(ix), prospects.get(&ix)) {
+                (Some(keeps), _) => {
+                    found.message.get_or_insert_with(|| keeps.message.clone());
+                    (keeps.outlook, None)
+                }
+                (None, Some(Prospect::Waits { why, start })) => {
                     found.message.get_or_insert_with(|| sentence(why, foreseen.whose()));
                     (Outlook::Waits, *start)
                 }
-                None if is_job(task) => (Outlook::Unknown, None),
+                (None, None) if is_job(task) => (Outlook::Unknown, None),
                 _ => (Outlook::Starts, Some(at_once)),
             };
             found.outlook = found.outlook.max(outlook);
@@ -259,15 +274,5 @@ fn step(task: &PlannedTask, time: RunTime, instances: usize) -> Step {
         length: time.into(),
         instances,
         at_once,
-    }
-}
-
-/// How many instances a task has; none where earlier tasks decide that.
-fn instances(task: &PlannedTask) -> Option<usize> {
-    match task.for_each.as_ref().map(|each| &each.items) {
-        None => Some(1),
-        Some(ForEachItems::Known(items)) => Some(items.len()),
-        Some(ForEachItems::Search(search)) => Some(search.trials as usize),
-        Some(ForEachItems::Expression(_)) => None,
     }
 }

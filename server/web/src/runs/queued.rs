@@ -10,6 +10,8 @@ use crate::error::ApiResult;
 use crate::state::Web;
 use crate::time::Time;
 
+/// The word of the rule that keeps a run from beginning before others of its pipeline.
+pub(crate) const RULE: &str = "max_active_runs";
 /// So many of the runs before it are told.
 const TOLD: usize = 20;
 
@@ -21,20 +23,16 @@ pub(crate) async fn of(web: &Web, reader: &Reader<'_>) -> ApiResult<Option<RunWa
     if reader.record.state != RunState::Queued {
         return Ok(None);
     }
-    let ahead = web.store().runs_ahead(&reader.record, TOLD).await?;
+    let RunRecord { project, pipeline, id, .. } = &reader.record;
+    let ahead = web.store().runs_ahead(project, pipeline, id, TOLD).await?;
     Ok(Some(view(reader.plan.max_active_runs, ahead)))
 }
 
 fn view(limit: Option<u32>, ahead: Ahead) -> RunWaitView {
+    let kept = kept(limit, &ahead);
     let Ahead { active, queued, runs } = ahead;
-    let kept = limit.filter(|limit| active + queued >= u64::from(*limit));
     let (rule, message, runs) = match kept {
-        Some(limit) => {
-            let message = format!(
-                "at most {limit} runs of its pipeline are active at once: {active} are, and {queued} older ones wait"
-            );
-            ("max_active_runs", message, runs)
-        }
+        Some(message) => (RULE, message, runs),
         None => ("starting", "it begins as soon as a server has looked at it".to_owned(), Vec::new()),
     };
     RunWaitView {
@@ -45,6 +43,15 @@ fn view(limit: Option<u32>, ahead: Ahead) -> RunWaitView {
         ahead: queued,
         runs: runs.iter().map(before).collect(),
     }
+}
+
+/// The sentence, where so many runs of its pipeline come before a run that it does not begin.
+pub(crate) fn kept(limit: Option<u32>, ahead: &Ahead) -> Option<String> {
+    let Ahead { active, queued, .. } = ahead;
+    let limit = limit.filter(|limit| active + queued >= u64::from(*limit))?;
+    Some(format!(
+        "at most {limit} runs of its pipeline are active at once: {active} are, and {queued} older ones wait"
+    ))
 }
 
 fn before(run: &RunRecord) -> RunAheadView {

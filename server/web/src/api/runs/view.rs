@@ -65,7 +65,8 @@ pub struct RunView {
     /// The task of another run that started it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub parent: Option<ParentView>,
-    /// What started it: `person`, `schedule`, `backfill`, `hook` or `task`.
+    /// What started it: `person`, `schedule`, `backfill`, `pipeline` (the end of another one), `file` (one that arrived), `hook`
+    /// or `task`.
     pub trigger: String,
     /// The moment that it stands for, where that is not the one of its creation: `run.date` of its expressions.
     #[serde(skip_serializing_if = "Option::is_none", default)]
