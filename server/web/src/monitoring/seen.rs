@@ -10,7 +10,7 @@ use cubeloom_domain::executor::Executor;
 use cubeloom_monitoring::GOOD_FOR;
 use tokio::sync::Mutex as Turn;
 
-use super::{Look, found, revision_of};
+use super::{By, Look, found, found_by};
 use crate::error::{ApiError, ApiResult};
 use crate::state::Web;
 
@@ -36,9 +36,9 @@ struct Slot {
 
 impl Slot {
     /// What was found last by these settings, where it is no older than this.
-    fn last(&self, revision: u64, most: Duration) -> Option<Arc<Look>> {
+    fn last(&self, by: Option<By>, most: Duration) -> Option<Arc<Look>> {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let good = |look: &&Arc<Look>| look.revision == revision && look.ended.elapsed() < most;
+        let good = |look: &&Arc<Look>| look.by == by && look.ended.elapsed() < most;
         last.as_ref().filter(good).map(Arc::clone)
     }
 
@@ -79,23 +79,23 @@ impl Slot {
 /// There is none of this name, or the database does not answer. That nobody measures it is told in the reading.
 pub(super) async fn look(web: &Web, name: &str) -> ApiResult<Arc<Look>> {
     let (executor, record) = cluster(web, name).await?;
-    let revision = revision_of(record.as_ref());
+    let by = found_by(record.as_ref());
     let slot = {
         let mut seen = web.monitor().seen.0.lock().unwrap_or_else(PoisonError::into_inner);
         seen.retain(|name, _| web.clusters().get(name).is_some());
         Arc::clone(seen.entry(name.to_owned()).or_default())
     };
     *slot.asked.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
-    if let Some(look) = slot.last(revision, GOOD_FOR) {
+    if let Some(look) = slot.last(by, GOOD_FOR) {
         return Ok(look);
     }
     // Others are as quick as they are asked, and what could not be asked is asked again.
-    if let Some(look) = slot.last(revision, SHOWN_FOR).filter(|look| look.is_slow()) {
+    if let Some(look) = slot.last(by, SHOWN_FOR).filter(|look| look.is_slow()) {
         slot.look_beside(web, executor, record);
         return Ok(look);
     }
     let _turn = slot.turn.lock().await;
-    match slot.last(revision, GOOD_FOR) {
+    match slot.last(by, GOOD_FOR) {
         Some(look) => Ok(look),
         None => slot.look(web, executor, record).await,
     }
@@ -123,7 +123,7 @@ pub(super) fn keep_warm(web: &Web) {
             };
             for (name, slot) in wanted {
                 let Ok((executor, record)) = cluster(&web, &name).await else { continue };
-                let last = slot.last(revision_of(record.as_ref()), A_WHILE).filter(|look| look.is_slow());
+                let last = slot.last(found_by(record.as_ref()), A_WHILE).filter(|look| look.is_slow());
                 if last.is_some_and(|look| look.ended.elapsed() > AGAIN / 2) {
                     slot.look_beside(&web, executor, record);
                 }
