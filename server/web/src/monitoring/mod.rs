@@ -23,7 +23,7 @@ use cubeloom_domain::monitoring::{CardHistory, Reading};
 use cubeloom_domain::usage::WorkerLines;
 use cubeloom_monitoring::{PATIENCE, Prometheus, Recent};
 
-use self::seen::{Seen, look};
+use self::seen::{Seen, look, look_unasked};
 use crate::clusters::{self, prometheus_of};
 use crate::error::{ApiError, ApiResult};
 use crate::state::Web;
@@ -104,7 +104,7 @@ pub(crate) fn start(web: &Web) {
         loop {
             ticks.tick().await;
             let Some(web) = web.upgrade() else { return };
-            if let Err(error) = look(&web, LOCAL).await {
+            if let Err(error) = look_unasked(&web, LOCAL).await {
                 tracing::warn!(error = error.detail(), "this machine was not measured");
             }
         }
