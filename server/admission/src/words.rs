@@ -122,21 +122,26 @@ pub fn sentence(why: &Explanation, whose: Whose<'_>) -> String {
 /// How many of a task, or of a run, may go on at once, and how many of them do and are next, where they were counted.
 #[must_use]
 pub fn in_line(why: &Explanation) -> String {
-    let (limit, ahead) = (why.parallelism.unwrap_or_default(), why.ahead);
-    match (why.rule, why.active) {
-        (WaitRule::TaskParallelism, None) => format!("the task's parallelism is {limit}"),
-        (WaitRule::TaskParallelism, Some(active)) => {
-            format!(
-                "the task's parallelism is {limit}: {active} of its instances are under way, and {ahead} wait before it"
-            )
-        }
-        (_, None) => format!("the pipeline's parallelism is {limit}"),
-        (_, Some(active)) => {
-            format!(
-                "the pipeline's parallelism is {limit}: {active} of its jobs are under way, and {ahead} wait before it"
-            )
-        }
-    }
+    let limit = why.parallelism.unwrap_or_default();
+    let is_of_task = why.rule == WaitRule::TaskParallelism;
+    let rule = if is_of_task {
+        format!("the task's parallelism is {limit}")
+    } else {
+        format!("the pipeline's parallelism is {limit}")
+    };
+    let Some(active) = why.active else { return rule };
+    let going = match (is_of_task, active) {
+        (true, 1) => "1 of its instances is under way".to_owned(),
+        (true, _) => format!("{active} of its instances are under way"),
+        (false, 1) => "1 of its jobs is under way".to_owned(),
+        (false, _) => format!("{active} of its jobs are under way"),
+    };
+    let told = match why.ahead {
+        0 => going,
+        1 => format!("{going}, and 1 waits before it"),
+        ahead => format!("{going}, and {ahead} wait before it"),
+    };
+    format!("{rule}: {told}")
 }
 
 /// How many hold a limit, or have been started with it, of how many that may, where that is known.
