@@ -150,6 +150,9 @@ pub struct HolderView {
     /// Its task.
     pub task: String,
     /// Which of the task's instances it is, from 0.
+    // A server from before does not say it.
+    #[serde(default)]
+    #[schema(required)]
     pub instance: u32,
     /// What it holds, by resource: cores, bytes, pieces.
     pub amounts: BTreeMap<String, f64>,
@@ -185,4 +188,16 @@ pub struct HeadView {
 
 fn other_run(key: &AttemptKey, own: &RunId) -> Option<String> {
     (key.run != *own).then(|| key.run.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_holder_is_read_of_a_server_from_before() {
+        let told = r#"{"project":"p","user":"ada","task":"train","amounts":{"cpu":1.0}}"#;
+        let holder: HolderView = serde_json::from_str(told).unwrap();
+        assert_eq!((holder.task.as_str(), holder.instance), ("train", 0));
+    }
 }
