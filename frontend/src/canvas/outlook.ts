@@ -33,8 +33,8 @@ function word(task: TaskOutlook): string {
 }
 
 function why(task: TaskOutlook): string[] {
-  const { message, holders, hidden_holders: hidden, ahead, start, run_time: time } = task;
-  const more = Math.max(0, holders.length - NAMED) + hidden;
+  const { message, holders, more_holders: untold, hidden_holders: hidden, ahead, start, run_time: time } = task;
+  const more = Math.max(0, holders.length - NAMED) + untold + hidden;
   return [
     message ?? "",
     held(task),
@@ -46,7 +46,7 @@ function why(task: TaskOutlook): string[] {
 }
 
 /** How much is held of what it waits for, and by whom: each with what they hold of it. */
-function held({ holders, hidden_holders: hidden, shortages }: TaskOutlook): string {
+function held({ holders, more_holders: untold, hidden_holders: hidden, shortages }: TaskOutlook): string {
   // Cards are what is waited for longest: where there are too few, they are told.
   const short = shortages.find((one) => one.resource.startsWith("gpus")) ?? shortages[0];
   const names = holders.slice(0, NAMED).map((holder) => {
@@ -59,7 +59,7 @@ function held({ holders, hidden_holders: hidden, shortages }: TaskOutlook): stri
   if (short === undefined || most === undefined || most === null) return names.length > 0 ? t("canvas.outlook-held", { names: names.join(", ") }) : "";
   // Where all of them are known, it is their part: others may hold some of the rest, whose end is not needed.
   const theirs = holders.reduce((sum, holder) => sum + (holder.amounts[short.resource] ?? 0), 0);
-  const much = hidden > 0 || theirs === 0 ? short.held : theirs;
+  const much = untold + hidden > 0 || theirs === 0 ? short.held : theirs;
   const values = { held: plainAmount(short.resource, much), most: amountOf(short.resource, most) };
   if (names.length > 0) return t("canvas.outlook-held-of", { ...values, names: names.join(", ") });
   return short.held > 0 ? t("canvas.outlook-taken", values) : "";

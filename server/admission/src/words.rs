@@ -54,44 +54,54 @@ impl Desk {
 /// who sees the job's project: it names no job of another one.
 #[must_use]
 pub fn sentence(why: &Explanation, whose: Whose<'_>) -> String {
-    let person = whose.person;
-    let queue = why.queue.as_ref().map_or("", |queue| queue.name());
-    if let Some(Misfit { resource, asked, nodes }) = &why.misfit {
-        let written = |shape: &Shape| told(resource, &shape.written(|one| resource.written(one)));
-        let (asked, nodes) = (written(asked), written(nodes));
-        return match &why.pool.node_group {
-            Some(group) => {
-                format!("asks for {asked}, and the nodes of the node group `{group}` have {nodes}")
-            }
-            None => format!("asks for {asked}, and the nodes that there are have {nodes}"),
-        };
+    if let Some(misfit) = &why.misfit {
+        return too_large(misfit, why.pool.node_group.as_deref());
     }
-    let Some(short) = worst(&why.shortages) else {
-        return match why.rule {
-            WaitRule::Apart => {
-                let other = why.head.as_ref().map_or("", |head| head.name.as_str());
-                format!("must not share its node with `{other}` of the same run")
-            }
-            WaitRule::NamedLimit => used_up(why.named.as_deref().unwrap_or_default(), None),
-            WaitRule::TaskParallelism | WaitRule::PipelineParallelism => in_line(why),
-            WaitRule::CoolDown => {
-                "it had to give back what was borrowed, and borrows again only after a while".to_owned()
-            }
-            WaitRule::Leaving => "there is room as soon as jobs that were told to stop have ended".to_owned(),
-            WaitRule::Scattered => {
-                "enough is free in all, but no nodes have it where all of its workers would fit".to_owned()
-            }
-            WaitRule::NeverFits => {
-                "its workers do not fit on the nodes that there are, however they are placed".to_owned()
-            }
-            _ => match &why.head {
-                Some(head) if head.project == whose.project => {
-                    format!("`{}` is ahead and waits for room", head.name)
-                }
-                _ => "a job of another project is ahead and waits for room".to_owned(),
-            },
-        };
-    };
+    match worst(&why.shortages) {
+        Some(short) => too_little(why, short, whose.person),
+        None => without_amounts(why, whose.project),
+    }
+}
+
+/// That no node is made as its workers are.
+fn too_large(Misfit { resource, asked, nodes }: &Misfit, node_group: Option<&str>) -> String {
+    let written = |shape: &Shape| told(resource, &shape.written(|one| resource.written(one)));
+    let (asked, nodes) = (written(asked), written(nodes));
+    match node_group {
+        Some(group) => format!("asks for {asked}, and the nodes of the node group `{group}` have {nodes}"),
+        None => format!("asks for {asked}, and the nodes that there are have {nodes}"),
+    }
+}
+
+/// A rule that no amount is told of.
+fn without_amounts(why: &Explanation, project: &str) -> String {
+    match why.rule {
+        WaitRule::Apart => {
+            let other = why.head.as_ref().map_or("", |head| head.name.as_str());
+            format!("must not share its node with `{other}` of the same run")
+        }
+        WaitRule::NamedLimit => used_up(why.named.as_deref().unwrap_or_default(), None),
+        WaitRule::TaskParallelism | WaitRule::PipelineParallelism => in_line(why),
+        WaitRule::CoolDown => {
+            "it had to give back what was borrowed, and borrows again only after a while".to_owned()
+        }
+        WaitRule::Leaving => "there is room as soon as jobs that were told to stop have ended".to_owned(),
+        WaitRule::Scattered => {
+            "enough is free in all, but no nodes have it where all of its workers would fit".to_owned()
+        }
+        WaitRule::NeverFits => {
+            "its workers do not fit on the nodes that there are, however they are placed".to_owned()
+        }
+        _ => match &why.head {
+            Some(head) if head.project == project => format!("`{}` is ahead and waits for room", head.name),
+            _ => "a job of another project is ahead and waits for room".to_owned(),
+        },
+    }
+}
+
+/// How much is asked for, and by which rule there is too little.
+fn too_little(why: &Explanation, short: &Shortage, person: &str) -> String {
+    let queue = why.queue.as_ref().map_or("", |queue| queue.name());
     let what = told(&short.resource, &short.resource.written(short.asked));
     let word = |amount: u64| short.resource.written(amount);
     let (held, limit) = (word(short.held), word(short.limit.unwrap_or_default()));
@@ -122,21 +132,26 @@ pub fn sentence(why: &Explanation, whose: Whose<'_>) -> String {
 /// How many of a task, or of a run, may go on at once, and how many of them do and are next, where they were counted.
 #[must_use]
 pub fn in_line(why: &Explanation) -> String {
-    let (limit, ahead) = (why.parallelism.unwrap_or_default(), why.ahead);
-    match (why.rule, why.active) {
-        (WaitRule::TaskParallelism, None) => format!("the task's parallelism is {limit}"),
-        (WaitRule::TaskParallelism, Some(active)) => {
-            format!(
-                "the task's parallelism is {limit}: {active} of its instances are under way, and {ahead} wait before it"
-            )
-        }
-        (_, None) => format!("the pipeline's parallelism is {limit}"),
-        (_, Some(active)) => {
-            format!(
-                "the pipeline's parallelism is {limit}: {active} of its jobs are under way, and {ahead} wait before it"
-            )
-        }
-    }
+    let limit = why.parallelism.unwrap_or_default();
+    let is_of_task = why.rule == WaitRule::TaskParallelism;
+    let rule = if is_of_task {
+        format!("the task's parallelism is {limit}")
+    } else {
+        format!("the pipeline's parallelism is {limit}")
+    };
+    let Some(active) = why.active else { return rule };
+    let going = match (is_of_task, active) {
+        (true, 1) => "1 of its instances is under way".to_owned(),
+        (true, _) => format!("{active} of its instances are under way"),
+        (false, 1) => "1 of its jobs is under way".to_owned(),
+        (false, _) => format!("{active} of its jobs are under way"),
+    };
+    let told = match why.ahead {
+        0 => going,
+        1 => format!("{going}, and 1 waits before it"),
+        ahead => format!("{going}, and {ahead} wait before it"),
+    };
+    format!("{rule}: {told}")
 }
 
 /// How many hold a limit, or have been started with it, of how many that may, where that is known.

@@ -24,7 +24,7 @@ use crate::lowered::{Bindings, Lowered};
 use crate::model::Usable;
 use crate::monitoring::Reading;
 use crate::outcome::Failure;
-use crate::quantity::{Bytes, Cpu};
+use crate::quantity::{Bytes, Cpu, is_zero};
 use crate::quota::QueueRecord;
 use crate::resources::{Amount, Resources};
 use crate::sizing::Size;
@@ -159,11 +159,6 @@ pub struct Taken {
     pub others: Option<Amount>,
     /// By the workers of jobs that are on it, by attempt.
     pub ours: BTreeMap<AttemptKey, Amount>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
-fn is_zero(count: &u32) -> bool {
-    *count == 0
 }
 
 impl NodeFacts {

@@ -9,7 +9,7 @@ use crate::clock::Timestamp;
 use crate::outcome::FailureKind;
 use crate::pace::Pace;
 use crate::preflight::Preflight;
-use crate::quantity::Span;
+use crate::quantity::{Span, is_zero};
 
 /// So many gaps between reports must be known, of this attempt and those before it, before anything is said.
 pub const ENOUGH: u32 = 5;
@@ -56,11 +56,6 @@ pub struct Known {
     /// How many of them had a worker that failed the tests before the program began.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub preflights: u32,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
-fn is_zero(count: &u32) -> bool {
-    *count == 0
 }
 
 impl Known {

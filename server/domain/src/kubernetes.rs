@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 
 use crate::ids::AttemptKey;
 use crate::pipeline::Toleration;
+use crate::quantity::is_zero;
 use crate::quota::Queue;
 
 /// Labels of every object and pod of a job.
@@ -156,11 +157,6 @@ pub struct NodeGroupFacts {
     /// How many of them are kept free, to take the place of others that are away or set aside.
     #[serde(skip_serializing_if = "is_zero")]
     pub spares: u32,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
-fn is_zero(count: &u32) -> bool {
-    *count == 0
 }
 
 impl Default for KubernetesFacts {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::clock::Timestamp;
 use crate::executor::Progress;
 use crate::hang::Known;
+use crate::quantity::is_zero;
 
 /// A step, and when its end was reported.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -56,11 +57,6 @@ pub struct Behind {
     /// older.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub read_later: bool,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
-fn is_zero(micros: &u64) -> bool {
-    *micros == 0
 }
 
 impl Pace {

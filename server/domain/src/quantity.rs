@@ -214,6 +214,11 @@ as_text!(Cpu, "Cpu", CPU_FORM, r"^[0-9]*\.?[0-9]+m?$");
 as_text!(Bytes, "Bytes", BYTES_FORM, r"^[0-9]*\.?[0-9]+([kKMGTP]?|[KMGTP]i)B?$");
 as_text!(Span, "Span", SPAN_FORM, r"^([0-9]*\.?[0-9]+(ms|s|m|h|d)?)+$");
 
+/// `serde(skip_serializing_if)` for counts that are zero where nothing has happened yet.
+pub(crate) fn is_zero<N: Default + PartialEq>(count: &N) -> bool {
+    *count == N::default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use crate::ids::AttemptKey;
 use crate::lowered::LocalJob;
+use crate::quantity::is_zero;
 
 pub use calls::SlurmCalls;
 pub use containers::{ContainerProgram, SlurmContainers, is_image};
@@ -104,11 +105,6 @@ pub struct SlurmNodeGroup {
     /// How many of them are kept free, to take the place of others that are away or set aside.
     #[serde(skip_serializing_if = "is_zero")]
     pub spares: u32,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
-fn is_zero(count: &u32) -> bool {
-    *count == 0
 }
 
 /// How graphics cards are asked for: as the generic resource `gpu`.

@@ -90,7 +90,7 @@ pub use instances::TaskCount;
 pub use lease::Lease;
 pub use limits::LimitedStart;
 pub use models::{ModelSummary, VersionChange};
-pub use noticed::Noticed;
+pub use noticed::{Hanging, Noticed};
 pub use open::Options;
 pub use pipelines::{PipelineFilter, PipelineOrder, PipelineSummary};
 pub use queues::TreeChange;

@@ -2,7 +2,7 @@
 
 use cubeloom_domain::hang::Hang;
 use cubeloom_domain::sizing::SizeChange;
-use cubeloom_domain::{RunId, Timestamp};
+use cubeloom_domain::{InstanceIx, RunId, Timestamp};
 use sqlx::AssertSqlSafe;
 use sqlx::any::AnyRow;
 
@@ -30,6 +30,15 @@ pub struct Noticed<T> {
     pub what: T,
 }
 
+/// An instance of a task that hangs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hanging {
+    /// Which of the task's instances it is.
+    pub instance: InstanceIx,
+    /// What hangs.
+    pub hang: Hang,
+}
+
 impl Store {
     /// What hangs now of the runs that act for somebody, of all projects or of these; the newest attempt first.
     ///
@@ -40,18 +49,18 @@ impl Store {
         user: &str,
         projects: Option<&[String]>,
         limit: usize,
-    ) -> Result<Vec<Noticed<Hang>>, StoreError> {
+    ) -> Result<Vec<Noticed<Hanging>>, StoreError> {
         let mut wanted = of_person("attempt", user, projects)?;
         wanted.fixed("r.live = 1 AND a.live = 1 AND a.hang_json IS NOT NULL");
         // One that went on by itself has the moment at which it did.
         wanted.fixed("a.hang_json NOT LIKE '%\"over\":%'");
         let (wanted, limit, values) = wanted.limited(limit)?;
         let sql = format!(
-            "SELECT r.project, r.pipeline, r.id, a.task_name, a.hang_json FROM runs r \
+            "SELECT r.project, r.pipeline, r.id, a.task_name, a.instance, a.hang_json FROM runs r \
              JOIN attempts a ON a.run_id = r.id WHERE {wanted} \
              ORDER BY a.created_at DESC, a.run_id, a.task, a.instance, a.n LIMIT {limit}"
         );
-        self.all(AssertSqlSafe(sql), values, |row| noticed("attempt", row, |columns| columns.json())).await
+        self.all(AssertSqlSafe(sql), values, |row| noticed("attempt", row, hanging_from)).await
     }
 
     /// What was sized anew since `since`, first for an attempt of a run that acts for somebody, of all projects or of these; the
@@ -100,4 +109,8 @@ fn noticed<T>(
         task: columns.text()?.into(),
         what: read(&mut columns)?,
     })
+}
+
+fn hanging_from(columns: &mut Columns<'_>) -> Result<Hanging, StoreError> {
+    Ok(Hanging { instance: columns.int()?, hang: columns.json()? })
 }

@@ -26,6 +26,17 @@ impl Found {
         }
     }
 
+    /// A name of an object of Kubernetes: a DNS-1123 subdomain of at most this many characters.
+    pub fn dotted_name(&mut self, path: &str, text: &str, most: usize) {
+        if !text.split('.').all(is_label) || text.len() > most {
+            let message = format!(
+                "`{text}` is no name: write lower-case letters, digits, `-` and `.`, a letter or digit first and last, at \
+                 most {most} characters"
+            );
+            self.0.push(Problem::error(Code::InvalidName, path, message));
+        }
+    }
+
     /// One line of text, not empty.
     pub fn line(&mut self, path: &str, text: &str, most: usize) {
         if text.trim().is_empty() || text.contains(char::is_control) {

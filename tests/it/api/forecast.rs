@@ -395,7 +395,7 @@ fn what_waits_for_the_parallelism_of_its_task_says_who_holds_it_and_how_many_are
     assert_eq!((counted(why), counted(&last["why"])), ([1, 1, 0], [1, 1, 3]), "{all}");
     assert_eq!(
         last["message"],
-        "the task's parallelism is 1: 1 of its instances are under way, and 3 wait before it"
+        "the task's parallelism is 1: 1 of its instances is under way, and 3 wait before it"
     );
     // The first in the line is told whose end is its turn.
     let holder = &why["holders"][0];
@@ -439,7 +439,7 @@ fn what_waits_for_the_parallelism_of_its_pipeline_stands_in_one_line_of_all_task
     assert_eq!(early["why"]["holders"][0]["task"], "first", "{early}");
     assert_eq!(
         late["message"],
-        "the pipeline's parallelism is 1: 1 of its jobs are under way, and 1 wait before it"
+        "the pipeline's parallelism is 1: 1 of its jobs is under way, and 1 waits before it"
     );
     assert_eq!(
         (&late["why"]["holders"], late.get("start")),

@@ -3189,7 +3189,11 @@ class WhyView(TypedDict):
     holders: list[HolderView]
     """
     Who holds it, of the projects that you see: when these and the others that are counted beside them end, it starts.
-    Nobody where that would not help.
+    Nobody where that would not help. At most 200 of them are told.
+    """
+    more_holders: int
+    """
+    How many more there are of these.
     """
     hidden_holders: int
     """
@@ -7611,6 +7615,11 @@ class TaskForecastView(TypedDict):
     holders: list[HolderView]
     """
     Who holds it, of the projects that you see: when these and the others that are counted beside them end, it starts.
+    At most 200 of them are told.
+    """
+    more_holders: int
+    """
+    How many more there are of these.
     """
     hidden_holders: int
     """

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::Size;
 use crate::clock::Timestamp;
 use crate::outcome::{FailureKind, Outcome};
-use crate::quantity::{Bytes, Cpu};
+use crate::quantity::{Bytes, Cpu, is_zero};
 use crate::record::AttemptRecord;
 use crate::state::AttemptState;
 
@@ -64,11 +64,6 @@ pub struct Past {
     /// How it ended.
     #[serde(rename = "e")]
     pub end: PastEnd,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
-fn is_zero(count: &u32) -> bool {
-    *count == 0
 }
 
 impl Past {

@@ -5,13 +5,16 @@ use std::sync::Arc;
 use cubeloom_admission::{JobId, Scaler, Victim};
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::accounting::Account;
-use cubeloom_domain::executor::{StopCause, Submission};
+use cubeloom_domain::executor::{Executor, StopCause, Submission};
 use cubeloom_domain::job::Job;
 use cubeloom_domain::lowered::Bindings;
 use cubeloom_domain::outcome::Failure;
 use cubeloom_domain::plan::PlannedTask;
+use cubeloom_domain::preflight::Preflight;
+use cubeloom_domain::quota::Pool;
 use cubeloom_domain::record::AttemptRecord;
 use cubeloom_domain::resources::{Amount, cards};
+use cubeloom_domain::sizing::AttemptSizing;
 use cubeloom_domain::state::{AttemptState, InstanceState, WaitReason};
 use cubeloom_domain::usage::UsageSummary;
 
@@ -93,31 +96,13 @@ impl Core {
         }
     }
 
-    /// Writes an attempt as submitting and asks for its submission.
+    /// Writes an attempt as submitting and asks for its submission; where its cluster cannot give what it asks for, it has failed.
     fn start(&mut self, at: At, workers: u32, now: Timestamp) {
         let Some(run) = self.runs[at.slot].as_mut() else { return };
         run.queued -= 1;
         run.tasks[at.task.index()].queued -= 1;
-        let Some(run) = self.runs[at.slot].as_ref() else { return };
-        let Some(place) = self.places.get(run.place_of(at.task)) else { return };
-        let workers = run.plan.task(at.task).elastic.map(|range| match place.scaling {
-            Scaler::Cluster => place.may_have(at, &run.sized_task(at), range),
-            Scaler::AtStart | Scaler::Always => workers,
-        });
-        let grows = self.may_grow(at);
-        let pool = run.pool_of(at.task);
-        let preflight = run.next_preflight(at, self.bounds_of(&pool));
-        let bound = run.next_job(at, workers).and_then(|job| {
-            let job = tested(Job { grows, ..job }, preflight.as_deref());
-            let bindings = place.executor.bind(&job)?;
-            Ok((submission(job, &bindings)?, bindings))
-        });
-        let executor = Arc::clone(&place.executor);
-        // What the cluster's own scheduler adds beyond an elastic job's least is room that nobody here counts on; it is
-        // written, and counted as used, once it is there.
-        let is_scaled = place.scaling == Scaler::Cluster;
-        let amount = is_scaled.then(|| least_amount(&run.sized_task(at)));
-        let (submission, bindings) = match bound {
+        let Some((executor, bound)) = self.bind_next(at, workers) else { return };
+        let bound = match bound {
             Ok(bound) => bound,
             Err(failure) => {
                 self.leave_place(at);
@@ -125,36 +110,41 @@ impl Core {
                 return self.let_in(at.slot, at.task);
             }
         };
-        let mut sizing = self.decided_size(at);
-        if let Some(sizing) = &mut sizing {
-            sizing.grows = grows;
-        }
+        let sizing = self.decided_size(at).map(|mut sizing| {
+            sizing.grows = bound.grows;
+            sizing
+        });
         let Some(run) = self.runs[at.slot].as_ref() else { return };
-        let job = &submission.job;
-        let planned = run.plan.task(at.task);
-        let record = AttemptRecord {
-            key: job.key.clone(),
-            task: at.task,
-            state: AttemptState::Submitting,
-            created_at: now,
-            cards: match amount {
-                Some(_) => cards(planned.least()),
-                None => job.cards(),
-            },
-            amount: amount.unwrap_or_else(|| job.amount()),
-            pool,
-            limits: planned.limits.clone(),
-            workers: job.workers(),
-            earlier: Vec::new(),
-            bindings,
-            usage: UsageSummary::default(),
-            account: Account::of(job),
-            sizing,
-            pace: None,
-            hang: None,
-            preflight,
-        };
+        let (submission, record) = bound.written(at, run.plan.task(at.task), sizing, now);
         self.output.actions.push(Action::Submit(executor, submission));
+        self.set_off(at, record);
+    }
+
+    /// Binds the next attempt to its cluster.
+    fn bind_next(&self, at: At, workers: u32) -> Option<(Arc<dyn Executor>, Result<Bound, Failure>)> {
+        let run = self.runs[at.slot].as_ref()?;
+        let place = self.places.get(run.place_of(at.task))?;
+        let workers = run.plan.task(at.task).elastic.map(|range| match place.scaling {
+            Scaler::Cluster => place.may_have(at, &run.sized_task(at), range),
+            Scaler::AtStart | Scaler::Always => workers,
+        });
+        let grows = self.may_grow(at);
+        let pool = run.pool_of(at.task);
+        let preflight = run.next_preflight(at, self.bounds_of(&pool));
+        // What the cluster's own scheduler adds beyond an elastic job's least is room that nobody here counts on; it is
+        // written, and counted as used, once it is there.
+        let is_scaled = place.scaling == Scaler::Cluster;
+        let least = is_scaled.then(|| least_amount(&run.sized_task(at)));
+        let bound = run.next_job(at, workers).and_then(|job| {
+            let job = tested(Job { grows, ..job }, preflight.as_deref());
+            let bindings = place.executor.bind(&job)?;
+            Ok(Bound { submission: submission(job, &bindings)?, bindings, pool, least, grows, preflight })
+        });
+        Some((Arc::clone(&place.executor), bound))
+    }
+
+    /// The instance has an attempt on its way, which holds what it was given.
+    fn set_off(&mut self, at: At, record: AttemptRecord) {
         if let Some(run) = self.run_mut(at.slot) {
             run.tasks[at.task.index()].rungs.forget(at.instance);
         }
@@ -166,6 +156,54 @@ impl Core {
         }
         self.hold(at, record, true);
         self.touch(at);
+    }
+}
+
+/// An attempt that its cluster can give what it asks for.
+struct Bound {
+    submission: Submission,
+    bindings: Bindings,
+    pool: Pool,
+    /// What is counted of it at first, where that is not the whole.
+    least: Option<Amount>,
+    /// Whether its workers may get more memory while they run.
+    grows: bool,
+    preflight: Option<Box<Preflight>>,
+}
+
+impl Bound {
+    /// What is submitted, and what is written of it before.
+    fn written(
+        self,
+        at: At,
+        planned: &PlannedTask,
+        sizing: Option<Box<AttemptSizing>>,
+        now: Timestamp,
+    ) -> (Submission, AttemptRecord) {
+        let job = &self.submission.job;
+        let record = AttemptRecord {
+            key: job.key.clone(),
+            task: at.task,
+            state: AttemptState::Submitting,
+            created_at: now,
+            cards: match self.least {
+                Some(_) => cards(planned.least()),
+                None => job.cards(),
+            },
+            amount: self.least.unwrap_or_else(|| job.amount()),
+            pool: self.pool,
+            limits: planned.limits.clone(),
+            workers: job.workers(),
+            earlier: Vec::new(),
+            bindings: self.bindings,
+            usage: UsageSummary::default(),
+            account: Account::of(job),
+            sizing,
+            pace: None,
+            hang: None,
+            preflight: self.preflight,
+        };
+        (self.submission, record)
     }
 }
 

@@ -6,7 +6,8 @@ use cubeloom_domain::executor::{Ended, Event, Observation, StopCause};
 use cubeloom_domain::hang::Known;
 use cubeloom_domain::model::{NewModelVersion, Origin};
 use cubeloom_domain::outcome::{Failure, FailureKind, Outcome};
-use cubeloom_domain::record::CacheEntry;
+use cubeloom_domain::plan::PlannedTask;
+use cubeloom_domain::record::{AttemptRecord, CacheEntry};
 use cubeloom_domain::state::{AttemptState, InstanceState, ReusedFrom};
 use cubeloom_domain::usage::UsageSummary;
 use cubeloom_domain::{AttemptKey, InstanceIx, RunId, TaskIx, Timestamp};
@@ -108,52 +109,22 @@ impl Core {
     fn ended(&mut self, key: &AttemptKey, at: At, mut ended: Ended, now: Timestamp) {
         let Some(live) = self.free(key) else { return };
         let Some(run) = self.runs[at.slot].as_ref() else { return };
-        let planned = run.plan.task(at.task);
         let mut record = live.record;
         if let Some(preflight) = &mut record.preflight
             && preflight.tested.is_none()
         {
             preflight.tested = ended.report.preflight.take().map(|tested| bounded(*tested, record.workers));
         }
-        let outcome = match record.state {
-            AttemptState::Stopping { cause, .. } => {
-                stop::outcome(cause, ended.outcome, planned.timeout, record.hang.as_deref())
-            }
-            _ => preflight::outcome(ended.outcome, record.preflight.as_deref()),
+        let outcome = self.outcome_of(at, &record, &ended);
+        let cause = match record.state {
+            AttemptState::Stopping { cause, .. } => Some(cause),
+            _ => None,
         };
-        let outcome = match outcome {
-            Outcome::Succeeded => {
-                self.without_value(at, &ended.report).map_or(Outcome::Succeeded, Outcome::Failed)
-            }
-            other => other,
-        };
-        let is_outdone = matches!(record.state, AttemptState::Stopping { cause: StopCause::Outdone, .. });
-        let gave_back = matches!(record.state, AttemptState::Stopping { cause: StopCause::Preempted, .. });
-        let failed = match &outcome {
-            Outcome::Failed(failure) => Some(failure.kind),
-            Outcome::Succeeded | Outcome::Cancelled => None,
-        };
-        let hung = failed == Some(FailureKind::Hung);
-        let is_swapped = failed == Some(FailureKind::Preflight);
-        let policy = planned.retry.clone();
-        if let (AttemptState::Submitting, Some(started)) = (&record.state, ended.started_at) {
-            record.state = AttemptState::Running { started_at: started };
-        }
-        record.usage = ended.usage;
-        if let Some(sizing) = &mut record.sizing {
-            sizing.used(&ended.roles);
-        }
-        if let Outcome::Failed(Failure { kind: FailureKind::OutOfMemory, worker: Some(worker), .. }) =
-            &outcome
-        {
-            grow::take_back(&mut record, planned, &worker.role);
-        }
-        if let Ok(state) = record.state.clone().end(ended.ended_at, outcome.clone()) {
-            record.state = state;
-        }
+        close(&mut record, run.plan.task(at.task), &outcome, &ended);
         self.learn(at, &record);
+        let failed = failed_of(&outcome);
         let known = Known::after(record.pace.as_deref(), record.preflight.as_deref(), failed);
-        if is_swapped {
+        if failed == Some(FailureKind::Preflight) {
             self.swap_node(&record);
         }
         self.output.attempts.push(record);
@@ -164,21 +135,52 @@ impl Core {
         if let Some(known) = known {
             instance.known = known;
         }
-        let tries = instance.tries;
+        self.go_on(key, at, Ended { outcome, ..ended }, cause, now);
+        self.let_in(at.slot, at.task);
+    }
+
+    /// How an attempt ended, by what its cluster says, by why it was told to stop, and by what its search wants of it.
+    fn outcome_of(&self, at: At, record: &AttemptRecord, ended: &Ended) -> Outcome {
+        let reported = ended.outcome.clone();
+        let outcome = match record.state {
+            AttemptState::Stopping { cause, .. } => {
+                let timeout = self.runs[at.slot].as_ref().and_then(|run| run.plan.task(at.task).timeout);
+                stop::outcome(cause, reported, timeout, record.hang.as_deref())
+            }
+            _ => preflight::outcome(reported, record.preflight.as_deref()),
+        };
         match outcome {
+            Outcome::Succeeded => {
+                self.without_value(at, &ended.report).map_or(Outcome::Succeeded, Outcome::Failed)
+            }
+            other => other,
+        }
+    }
+
+    /// The instance of an attempt that has ended has its result, or is tried again; `cause` is why the attempt was told to stop,
+    /// where it was.
+    fn go_on(&mut self, key: &AttemptKey, at: At, ended: Ended, cause: Option<StopCause>, now: Timestamp) {
+        let failed = failed_of(&ended.outcome);
+        let (hung, is_swapped) = (failed == Some(FailureKind::Hung), failed == Some(FailureKind::Preflight));
+        let policy = self.runs[at.slot].as_ref().and_then(|run| run.plan.task(at.task).retry.clone());
+        let Some(instance) = self.instance_mut(at) else { return };
+        let tries = instance.tries;
+        match ended.outcome {
             Outcome::Succeeded => {
                 instance.report = ended.report;
                 self.keep_result(at, now);
                 self.register_models(key, at, now);
                 self.end_instance(at, InstanceState::Succeeded { reused: None }, ended.ended_at);
             }
-            Outcome::Cancelled if is_outdone => {
+            Outcome::Cancelled if cause == Some(StopCause::Outdone) => {
                 let state = self.stopped_early(at, ended.report);
                 self.end_instance(at, state, ended.ended_at);
             }
             Outcome::Cancelled => self.end_instance(at, InstanceState::Cancelled, ended.ended_at),
             // It did what it was told: that is no failure, and no try.
-            Outcome::Failed(_) if gave_back && !self.is_stopping(at.slot) => self.give_way(at, now),
+            Outcome::Failed(_) if cause == Some(StopCause::Preempted) && !self.is_stopping(at.slot) => {
+                self.give_way(at, now);
+            }
             Outcome::Failed(_) if hung && self.restarts(at) && !self.is_stopping(at.slot) => {
                 self.try_uncounted(at, now);
             }
@@ -196,7 +198,6 @@ impl Core {
                 }
             },
         }
-        self.let_in(at.slot, at.task);
     }
 
     /// An attempt has given back what it held: it waits again, and for a while does not borrow.
@@ -338,6 +339,31 @@ impl Core {
             }
             None => self.queue_up(at),
         }
+    }
+}
+
+/// Of what kind its failure is, where an attempt failed.
+fn failed_of(outcome: &Outcome) -> Option<FailureKind> {
+    match outcome {
+        Outcome::Failed(failure) => Some(failure.kind),
+        Outcome::Succeeded | Outcome::Cancelled => None,
+    }
+}
+
+/// Writes into an attempt's record how it ended, and what it used.
+fn close(record: &mut AttemptRecord, planned: &PlannedTask, outcome: &Outcome, ended: &Ended) {
+    if let (AttemptState::Submitting, Some(started)) = (&record.state, ended.started_at) {
+        record.state = AttemptState::Running { started_at: started };
+    }
+    record.usage = ended.usage;
+    if let Some(sizing) = &mut record.sizing {
+        sizing.used(&ended.roles);
+    }
+    if let Outcome::Failed(Failure { kind: FailureKind::OutOfMemory, worker: Some(worker), .. }) = outcome {
+        grow::take_back(record, planned, &worker.role);
+    }
+    if let Ok(state) = record.state.clone().end(ended.ended_at, outcome.clone()) {
+        record.state = state;
     }
 }
 

@@ -6,6 +6,7 @@ use cubeloom_domain::hang::{Hang, WorkerStack};
 use cubeloom_domain::record::{AttemptRecord, Changes, HangStacks};
 use cubeloom_domain::state::AttemptState;
 use cubeloom_domain::{TaskIx, Timestamp};
+use cubeloom_store::Hanging;
 
 use crate::alerts::{channel, stored, told};
 use crate::records::{attempt, changes, ended, hang, run_id};
@@ -84,12 +85,13 @@ async fn what_hangs_now_is_found_for_whom_its_run_acts(Fixture { store, .. }: Fi
     let present = Hang { over: None, ..hang() };
     let attempts = vec![
         attempt(&id, 0, 0, 1),
-        hangs(attempt(&id, 1, 0, 1), present.clone()),
+        hangs(attempt(&id, 1, 3, 1), present.clone()),
         hangs(attempt(&id, 2, 0, 1), Hang { over: Some(Timestamp(9)), ..hang() }),
     ];
     store.commit(&lease("a"), &changes(attempts.clone())).await.unwrap();
     let [found] = <[_; 1]>::try_from(store.hanging("ada", None, 9).await.unwrap()).unwrap();
-    assert_eq!((found.run, found.task.as_str(), found.what), (id.clone(), "task-1", present));
+    let hanging = Hanging { instance: 3, hang: present };
+    assert_eq!((found.run, found.task.as_str(), found.what), (id.clone(), "task-1", hanging));
     assert_eq!((found.project.as_str(), found.pipeline.as_str()), ("shop", "ctr"));
     let shop = ["shop".to_owned()];
     assert_eq!(store.hanging("ada", Some(&shop), 9).await.unwrap().len(), 1);

@@ -201,6 +201,7 @@ impl Shown<'_> {
             pool: None,
             shortages: Vec::new(),
             holders: Vec::new(),
+            more_holders: 0,
             hidden_holders: 0,
             ahead: None,
             start: None,
@@ -234,6 +235,7 @@ impl Shown<'_> {
             pool: Some(view.pool),
             shortages: view.shortages,
             holders: view.holders,
+            more_holders: view.more_holders,
             hidden_holders: view.hidden_holders,
             ..blank
         }

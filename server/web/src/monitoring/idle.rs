@@ -9,7 +9,7 @@ use cubeloom_monitoring::advice::{Held, Thresholds};
 use cubeloom_store::{Holding, IdleCards};
 
 use super::holders::Holders;
-use super::{Look, Source, look};
+use super::{Look, Source, look_unasked};
 use crate::clusters;
 use crate::error::{ApiError, ApiResult};
 use crate::state::Web;
@@ -50,7 +50,7 @@ async fn of_cluster(web: &Web, name: &str) -> ApiResult<Vec<IdleCards>> {
     if holding.is_empty() {
         return Ok(Vec::new());
     }
-    let look = look(web, name).await?;
+    let look = look_unasked(web, name).await?;
     let holders = Holders::new(&holding, BTreeSet::new());
     let held: BTreeMap<&str, (&str, Vec<&Holding>)> = look
         .reading

@@ -23,7 +23,7 @@ use cubeloom_domain::monitoring::{CardHistory, Reading};
 use cubeloom_domain::usage::WorkerLines;
 use cubeloom_monitoring::{PATIENCE, Prometheus, Recent};
 
-use self::seen::{Seen, look};
+use self::seen::{Seen, look, look_unasked};
 use crate::clusters::{self, prometheus_of};
 use crate::error::{ApiError, ApiResult};
 use crate::state::Web;
@@ -47,8 +47,8 @@ pub(crate) struct Look {
     reading: Reading,
     source: Source,
     grafana: Option<String>,
-    /// The revision of its settings; 0 for this machine, which has none.
-    revision: u64,
+    /// By which settings it was found; none for this machine.
+    by: Option<By>,
     /// When it ended: it may have taken longer than a reading is good for, and those who waited share it all the same.
     ended: Instant,
 }
@@ -104,7 +104,7 @@ pub(crate) fn start(web: &Web) {
         loop {
             ticks.tick().await;
             let Some(web) = web.upgrade() else { return };
-            if let Err(error) = look(&web, LOCAL).await {
+            if let Err(error) = look_unasked(&web, LOCAL).await {
                 tracing::warn!(error = error.detail(), "this machine was not measured");
             }
         }
@@ -116,7 +116,7 @@ pub(crate) fn start(web: &Web) {
 /// # Errors
 /// The cluster's own facts cannot be had. That nobody measures it is told in the reading.
 async fn found(web: &Web, executor: Arc<dyn Executor>, record: Option<ClusterRecord>) -> ApiResult<Look> {
-    let revision = revision_of(record.as_ref());
+    let by = found_by(record.as_ref());
     let facts = clusters::facts(&executor).await?;
     let grafana = record.as_ref().and_then(|record| record.settings.monitoring.grafana.clone());
     let unmeasured = |problems| match executor.told_use() {
@@ -135,12 +135,16 @@ async fn found(web: &Web, executor: Arc<dyn Executor>, record: Option<ClusterRec
         },
     };
     complete(&mut reading, &facts);
-    Ok(Look { facts, reading, source, grafana, revision, ended: Instant::now() })
+    Ok(Look { facts, reading, source, grafana, by, ended: Instant::now() })
 }
 
-/// The revision of a cluster's settings; 0 for this machine, which has none.
-fn revision_of(record: Option<&ClusterRecord>) -> u64 {
-    record.map_or(0, |record| record.revision)
+/// Since when a cluster is known, and the revision of its settings: that begins at 1 again where another is added under the
+/// name of one that was removed.
+type By = (Timestamp, u64);
+
+/// By which settings a cluster is looked at; none for this machine.
+fn found_by(record: Option<&ClusterRecord>) -> Option<By> {
+    record.map(|record| (record.created_at, record.revision))
 }
 
 /// What the pods of an object did between two moments, as the cluster's Prometheus tells; `None` where it has none.

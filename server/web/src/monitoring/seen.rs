@@ -10,7 +10,7 @@ use cubeloom_domain::executor::Executor;
 use cubeloom_monitoring::GOOD_FOR;
 use tokio::sync::Mutex as Turn;
 
-use super::{Look, found, revision_of};
+use super::{By, Look, found, found_by};
 use crate::error::{ApiError, ApiResult};
 use crate::state::Web;
 
@@ -30,15 +30,15 @@ struct Slot {
     /// Who looks holds this; those who have nothing to be shown wait for what is found.
     turn: Arc<Turn<()>>,
     last: Mutex<Option<Arc<Look>>>,
-    /// When somebody last asked.
+    /// When somebody last asked: a person or a program of theirs, not this server for itself.
     asked: Mutex<Option<Instant>>,
 }
 
 impl Slot {
     /// What was found last by these settings, where it is no older than this.
-    fn last(&self, revision: u64, most: Duration) -> Option<Arc<Look>> {
+    fn last(&self, by: Option<By>, most: Duration) -> Option<Arc<Look>> {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let good = |look: &&Arc<Look>| look.revision == revision && look.ended.elapsed() < most;
+        let good = |look: &&Arc<Look>| look.by == by && look.ended.elapsed() < most;
         last.as_ref().filter(good).map(Arc::clone)
     }
 
@@ -66,36 +66,61 @@ impl Slot {
         });
     }
 
+    fn note_asked(&self) {
+        *self.asked.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    }
+
     fn is_wanted(&self) -> bool {
         let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         asked.is_some_and(|asked| asked.elapsed() < A_WHILE)
     }
 }
 
-/// What a cluster does: as it was found within the last seconds, or by a Prometheus within the last minute, and then it is looked anew
-/// beside that.
+/// What a cluster does, for somebody who asks: as it was found within the last seconds, or by a Prometheus within the last minute,
+/// and then it is looked anew beside that. It is kept warm for a while.
 ///
 /// # Errors
 /// There is none of this name, or the database does not answer. That nobody measures it is told in the reading.
 pub(super) async fn look(web: &Web, name: &str) -> ApiResult<Arc<Look>> {
-    let (executor, record) = cluster(web, name).await?;
-    let revision = revision_of(record.as_ref());
-    let slot = {
-        let mut seen = web.monitor().seen.0.lock().unwrap_or_else(PoisonError::into_inner);
-        seen.retain(|name, _| web.clusters().get(name).is_some());
-        Arc::clone(seen.entry(name.to_owned()).or_default())
-    };
-    *slot.asked.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
-    if let Some(look) = slot.last(revision, GOOD_FOR) {
+    // A name that nobody has is given no slot.
+    let known = cluster(web, name).await?;
+    let slot = slot(web, name);
+    slot.note_asked();
+    seen_or_found(web, &slot, known).await
+}
+
+/// The same for what the server does of itself: no cluster is kept warm for that.
+///
+/// # Errors
+/// As of `look`.
+pub(super) async fn look_unasked(web: &Web, name: &str) -> ApiResult<Arc<Look>> {
+    let known = cluster(web, name).await?;
+    seen_or_found(web, &slot(web, name), known).await
+}
+
+/// What was seen of a cluster, or a place for it; what was seen of clusters that are gone goes.
+fn slot(web: &Web, name: &str) -> Arc<Slot> {
+    let mut seen = web.monitor().seen.0.lock().unwrap_or_else(PoisonError::into_inner);
+    seen.retain(|name, _| web.clusters().get(name).is_some());
+    Arc::clone(seen.entry(name.to_owned()).or_default())
+}
+
+async fn seen_or_found(
+    web: &Web,
+    slot: &Arc<Slot>,
+    (executor, record): (Arc<dyn Executor>, Option<ClusterRecord>),
+) -> ApiResult<Arc<Look>> {
+    let by = found_by(record.as_ref());
+    if let Some(look) = slot.last(by, GOOD_FOR) {
         return Ok(look);
     }
     // Others are as quick as they are asked, and what could not be asked is asked again.
-    if let Some(look) = slot.last(revision, SHOWN_FOR).filter(|look| look.is_slow()) {
+    if let Some(look) = slot.last(by, SHOWN_FOR).filter(|look| look.is_slow()) {
         slot.look_beside(web, executor, record);
         return Ok(look);
     }
     let _turn = slot.turn.lock().await;
-    match slot.last(revision, GOOD_FOR) {
+    match slot.last(by, GOOD_FOR) {
         Some(look) => Ok(look),
         None => slot.look(web, executor, record).await,
     }
@@ -123,7 +148,7 @@ pub(super) fn keep_warm(web: &Web) {
             };
             for (name, slot) in wanted {
                 let Ok((executor, record)) = cluster(&web, &name).await else { continue };
-                let last = slot.last(revision_of(record.as_ref()), A_WHILE).filter(|look| look.is_slow());
+                let last = slot.last(found_by(record.as_ref()), A_WHILE).filter(|look| look.is_slow());
                 if last.is_some_and(|look| look.ended.elapsed() > AGAIN / 2) {
                     slot.look_beside(&web, executor, record);
                 }

@@ -5,10 +5,9 @@ use axum::extract::State;
 use axum::response::Response;
 use cubeloom_domain::sizing::SizeChange;
 use cubeloom_domain::state::InstanceState;
-use cubeloom_domain::{RunId, Timestamp};
-use cubeloom_store::{Noticed, Waiting};
+use cubeloom_domain::{InstanceIx, RunId, Timestamp};
+use cubeloom_store::{Hanging, Noticed, Waiting};
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
 
 use super::{Frame, html};
 use crate::api::runs::list::{self, RunsQuery};
@@ -49,12 +48,14 @@ struct Notice {
     project: String,
     pipeline: String,
     task: String,
+    /// Which of its instances, where that is not the first.
+    instance: Option<InstanceIx>,
     /// Where it is shown.
     href: String,
     /// Whether it hangs; else its size was changed.
     hangs: bool,
-    /// What is said of it.
-    sentence: String,
+    /// What is said of it; of a size, of each role.
+    sentences: Vec<String>,
     at: Time,
 }
 
@@ -124,36 +125,63 @@ impl RunView {
 /// What hangs of a person's own, and of each of their tasks whose size was changed the last change.
 async fn notices(web: &Web, user: &str, projects: Option<&[String]>, lately: Time) -> ApiResult<Vec<Notice>> {
     let hanging = web.store().hanging(user, projects, NOTICED).await?;
-    let mut notices: Vec<Notice> = hanging
-        .into_iter()
-        .map(|one| Notice {
-            href: format!("/runs/{}/tasks/{}", one.run, one.task),
-            hangs: true,
-            sentence: one.what.sentence(),
-            at: Time(one.what.since),
-            project: one.project,
-            pipeline: one.pipeline,
-            task: one.task,
-        })
-        .collect();
-    let mut told = BTreeSet::new();
-    let changes = web.store().sized_anew(user, projects, lately.0, CHANGES).await?.into_iter();
-    let last =
-        changes.filter(|one| told.insert((one.project.clone(), one.pipeline.clone(), one.task.clone())));
-    notices.extend(last.take(NOTICED).map(of_change));
+    let mut notices: Vec<Notice> = hanging.into_iter().map(of_hang).collect();
+    let changes = web.store().sized_anew(user, projects, lately.0, CHANGES).await?;
+    notices.extend(by_task(changes).into_iter().take(NOTICED).filter_map(of_changes));
     Ok(notices)
 }
 
-fn of_change(one: Noticed<SizeChange>) -> Notice {
+fn of_hang(one: Noticed<Hanging>) -> Notice {
+    let Hanging { instance, hang } = one.what;
+    let instance = Some(instance).filter(|instance| *instance > 0);
+    let place = instance.map_or_else(String::new, |instance| format!("?instance={instance}"));
     Notice {
+        href: format!("/runs/{}/tasks/{}{place}", one.run, one.task),
+        hangs: true,
+        sentences: vec![hang.sentence()],
+        at: Time(hang.since),
+        project: one.project,
+        pipeline: one.pipeline,
+        task: one.task,
+        instance,
+    }
+}
+
+/// The changes of the last run of each task that had some: of each role the last one, the newest first.
+fn by_task(changes: Vec<Noticed<SizeChange>>) -> Vec<Vec<Noticed<SizeChange>>> {
+    let task = |one: &Noticed<SizeChange>| [one.project.clone(), one.pipeline.clone(), one.task.clone()];
+    let mut told: Vec<Vec<Noticed<SizeChange>>> = Vec::new();
+    for one in changes {
+        let Some(of) = told.iter_mut().find(|of| of.first().map(task) == Some(task(&one))) else {
+            told.push(vec![one]);
+            continue;
+        };
+        if of.iter().all(|newer| newer.run == one.run && newer.what.sized.role != one.what.sized.role) {
+            of.push(one);
+        }
+    }
+    told
+}
+
+/// What is said of the changes of a task; where several roles have some, with their names.
+fn of_changes(of: Vec<Noticed<SizeChange>>) -> Option<Notice> {
+    let names = of.len() > 1;
+    let said = of.iter().filter_map(|one| {
+        let (role, sentence) = (&one.what.sized.role, one.what.sized.change()?);
+        Some(if names { format!("{role}: {sentence}") } else { sentence })
+    });
+    let sentences = said.collect();
+    let one = of.into_iter().next()?;
+    Some(Notice {
         href: format!("/projects/{}/pipelines/{}/tasks/{}/sizing", one.project, one.pipeline, one.task),
         hangs: false,
-        sentence: one.what.sized.change().unwrap_or_default(),
+        sentences,
         at: Time(one.what.at),
         project: one.project,
         pipeline: one.pipeline,
         task: one.task,
-    }
+        instance: None,
+    })
 }
 
 /// What ended last comes first.

@@ -8,8 +8,8 @@ use crate::api::support::client::send;
 use crate::api::support::{Client, Server, Who};
 use crate::support::wait_for;
 
-const ENGLISH: &str = "the pipeline's parallelism is 1: 1 of its jobs are under way, and 0 wait before it";
-const CHINESE: &str = "流水线的并行上限为 1：有 1 个作业正在进行，前面还有 0 个在等待";
+const ENGLISH: &str = "the pipeline's parallelism is 1: 1 of its jobs is under way";
+const CHINESE: &str = "流水线的并行上限为 1：有 1 个作业正在进行";
 /// As events say it: the rule, and not the place, which changes with every end.
 const RULE: &str = "the pipeline's parallelism is 1";
 const RULE_IN_CHINESE: &str = "流水线的并行上限为 1";

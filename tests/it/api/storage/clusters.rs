@@ -52,10 +52,15 @@ fn a_cluster_is_added_changed_and_removed() {
     assert!(check["error"].is_string() && check["version"].is_null(), "{check}");
     assert!(check["problems"][0].as_str().unwrap().starts_with("the cluster does not answer"), "{check}");
     // The kubeconfig stays when it is left out.
-    let change = json!({"access": "kubeconfig", "namespace": "jobs-{project}", "description": "far away"});
+    let change = json!({
+        "access": "kubeconfig", "namespace": "jobs-{project}", "description": "far away",
+        "volcano_queue": "team.jobs", "kueue_queue": "", "kai_queue": "jobs-{project}",
+    });
     admin.put("/clusters/far", "\"7\"", &change).expect(412);
     let changed = admin.put("/clusters/far", "\"1\"", &change).expect(200).json();
     assert_eq!((&changed["namespace"], &changed["revision"]), (&json!("jobs-{project}"), &json!(2)));
+    let queues = ["volcano_queue", "kueue_queue", "kai_queue"].map(|field| &changed[field]);
+    assert_eq!(queues, [&json!("team.jobs"), &json!(null), &json!("jobs-{project}")], "{changed}");
     // It is there after a restart.
     server.kill();
     server.run();
@@ -88,6 +93,18 @@ fn what_is_wrong_with_a_cluster_is_told_by_field() {
             "/workspace_path",
         ),
         (json!({"name": "a", "access": "kubeconfig", "kubeconfig": AWAY, "namespace": "A"}), "/namespace"),
+        (
+            json!({"name": "a", "access": "kubeconfig", "kubeconfig": AWAY, "volcano_queue": ""}),
+            "/volcano_queue",
+        ),
+        (
+            json!({"name": "a", "access": "kubeconfig", "kubeconfig": AWAY, "kueue_queue": "a b"}),
+            "/kueue_queue",
+        ),
+        (
+            json!({"name": "a", "access": "kubeconfig", "kubeconfig": AWAY, "kai_queue": "{team}-{project}"}),
+            "/kai_queue",
+        ),
         (
             json!({"name": "a", "access": "kubeconfig", "kubeconfig": AWAY, "prometheus": "p:9090"}),
             "/prometheus",

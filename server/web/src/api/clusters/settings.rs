@@ -17,6 +17,8 @@ use crate::time::Time;
 
 /// The most that names and paths may have, in characters.
 const LONGEST: usize = 253;
+/// The most that the value of a label may have, in characters.
+const LONGEST_LABEL: usize = 63;
 
 /// A Kubernetes cluster that was added, without its kubeconfig.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -332,6 +334,7 @@ impl ClusterBody {
         if let Some(name) = self.spark_account.as_ref().filter(|name| !name.trim().is_empty()) {
             found.name("/spark_account", name, LONGEST);
         }
+        self.check_queues(found);
         found.text("/workspace_path", &self.workspace_path, LONGEST);
         let leaves = self.workspace_path.split('/').any(|part| part == "..");
         if leaves || self.workspace_path.starts_with('/') {
@@ -366,6 +369,17 @@ impl ClusterBody {
         }
         self.check_slurm(found);
         self.check_monitoring(found);
+    }
+
+    /// Queues are objects of the cluster, and the jobs name them in labels, which are shorter than names may be.
+    fn check_queues(&self, found: &mut Found) {
+        found.dotted_name("/volcano_queue", &self.volcano_queue, LONGEST_LABEL);
+        if let Some(queue) = text(self.kueue_queue.as_ref()) {
+            found.dotted_name("/kueue_queue", &queue, LONGEST_LABEL);
+        }
+        if let Some(queue) = text(self.kai_queue.as_ref()) {
+            found.dotted_name("/kai_queue", &queue.replace("{project}", "p"), LONGEST_LABEL);
+        }
     }
 
     fn check_slurm(&self, found: &mut Found) {

@@ -71,7 +71,10 @@ pub struct TaskForecastView {
     /// Of what there is too little.
     pub shortages: Vec<ShortageView>,
     /// Who holds it, of the projects that you see: when these and the others that are counted beside them end, it starts.
+    /// At most 200 of them are told.
     pub holders: Vec<HolderView>,
+    /// How many more there are of these.
+    pub more_holders: usize,
     /// How many jobs of other projects hold it, too.
     pub hidden_holders: usize,
     /// How many jobs of the same pool are before it in the queue.

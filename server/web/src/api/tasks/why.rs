@@ -11,6 +11,9 @@ use utoipa::ToSchema;
 use crate::api::quotas::view::number;
 use crate::runs::describe::word;
 
+/// So many holders are told; a task of a run may have thousands of instances under way.
+const TOLD: usize = 200;
+
 /// For whom it is said why something waits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reader<'r> {
@@ -43,8 +46,12 @@ pub struct WhyView {
     /// Of what there is too little.
     pub shortages: Vec<ShortageView>,
     /// Who holds it, of the projects that you see: when these and the others that are counted beside them end, it starts.
-    /// Nobody where that would not help.
+    /// Nobody where that would not help. At most 200 of them are told.
     pub holders: Vec<HolderView>,
+    /// How many more there are of these.
+    #[serde(default)]
+    #[schema(required)]
+    pub more_holders: usize,
     /// How many jobs of other projects hold it, too.
     pub hidden_holders: usize,
     /// How many are before it: jobs of the same pool; of `task_parallelism` instances of its task, of `pipeline_parallelism`
@@ -73,17 +80,24 @@ impl WhyView {
         holder.instance > 0 || self.rule == word(&WaitRule::TaskParallelism)
     }
 
+    /// How many holders that the reader sees are left, where so many are named.
+    pub(crate) fn beyond(&self, named: usize) -> usize {
+        self.holders.len().saturating_sub(named) + self.more_holders
+    }
+
     /// What a reader is told of it.
     pub(crate) fn new(why: &Explanation, reader: Reader<'_>) -> Self {
         let (seen, hidden): (Vec<_>, Vec<_>) =
             why.holders.iter().partition(|holder| reader.sees(&holder.project));
+        let told = seen.iter().take(TOLD);
         Self {
             rule: word(&why.rule),
             pool: why.pool.to_string(),
             queue: why.queue.as_ref().map(|queue| queue.name().to_owned()),
             limit: why.named.clone(),
             shortages: why.shortages.iter().map(Into::into).collect(),
-            holders: seen.iter().filter_map(|holder| HolderView::new(holder, reader.run)).collect(),
+            holders: told.filter_map(|holder| HolderView::new(holder, reader.run)).collect(),
+            more_holders: seen.len().saturating_sub(TOLD),
             hidden_holders: hidden.len(),
             ahead: why.ahead,
             parallelism: why.parallelism,
@@ -150,6 +164,9 @@ pub struct HolderView {
     /// Its task.
     pub task: String,
     /// Which of the task's instances it is, from 0.
+    // A server from before does not say it.
+    #[serde(default)]
+    #[schema(required)]
     pub instance: u32,
     /// What it holds, by resource: cores, bytes, pieces.
     pub amounts: BTreeMap<String, f64>,
@@ -185,4 +202,39 @@ pub struct HeadView {
 
 fn other_run(key: &AttemptKey, own: &RunId) -> Option<String> {
     (key.run != *own).then(|| key.run.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use cubeloom_domain::quota::Pool;
+
+    use super::*;
+
+    #[test]
+    fn a_holder_is_read_of_a_server_from_before() {
+        let told = r#"{"project":"p","user":"ada","task":"train","amounts":{"cpu":1.0}}"#;
+        let holder: HolderView = serde_json::from_str(told).unwrap();
+        assert_eq!((holder.task.as_str(), holder.instance), ("train", 0));
+    }
+
+    #[test]
+    fn of_many_holders_the_first_are_told_and_how_many_there_are() {
+        let run: RunId = "01J00000000000000000000000".parse().unwrap();
+        let holder = |instance: usize| Holder {
+            key: format!("{run}.each.{instance}.1"),
+            project: "own".to_owned(),
+            person: "ada".to_owned(),
+            amounts: Amounts::default(),
+        };
+        let pool = Pool { cluster: "local".into(), node_group: None };
+        let line = Explanation::of_parallelism(WaitRule::TaskParallelism, pool, 300);
+        let why = |count: usize| Explanation { holders: (0..count).map(holder).collect(), ..line.clone() };
+        let told = |count: usize, seen: Option<&[String]>| {
+            let view = WhyView::new(&why(count), Reader { seen, run: &run });
+            (view.holders.len(), view.more_holders, view.hidden_holders, view.beyond(8))
+        };
+        assert_eq!(told(300, None), (TOLD, 100, 0, 292));
+        assert_eq!(told(3, None), (3, 0, 0, 0));
+        assert_eq!(told(300, Some(&[])), (0, 0, 300, 0));
+    }
 }
