@@ -9,6 +9,7 @@ use crate::clock::Timestamp;
 use crate::hang::Hang;
 use crate::ids::{RunId, TaskIx};
 use crate::record::{AttemptRecord, RunRecord};
+use crate::schedule::{Firing, PipelineName};
 use crate::state::RunState;
 
 /// What kind of thing happened.
@@ -153,6 +154,20 @@ impl Alert {
             since: run.started_at,
             sentence: run.message.clone().filter(|_| run.state == RunState::Failed),
             ..Self::new(kind, at, &run.project, key, format!("pipeline:{}", run.pipeline))
+        }
+    }
+
+    /// That a date of a schedule can have no run; a sentence says why.
+    #[must_use]
+    pub fn of_date(firing: &Firing, at: Timestamp, sentence: String) -> Self {
+        let PipelineName { project, pipeline } = &firing.of;
+        let kind = AlertKind::RunFailed;
+        let key = format!("{}:{pipeline}:{}", kind.as_str(), firing.date.0);
+        Self {
+            pipeline: Some(pipeline.clone()),
+            user: Some(firing.user.clone()),
+            sentence: Some(sentence),
+            ..Self::new(kind, at, project, key, format!("pipeline:{pipeline}"))
         }
     }
 

@@ -199,7 +199,7 @@ impl Attempt {
     }
 
     /// The first reason counts, and the shortest grace.
-    fn wanted(&mut self, wish: StopWish) {
+    pub fn wanted(&mut self, wish: StopWish) {
         match &mut self.stop {
             Some(stop) if stop.wish.grace_ms <= wish.grace_ms => {}
             Some(stop) => {

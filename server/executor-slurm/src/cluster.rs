@@ -18,6 +18,7 @@ use crate::board::Board;
 use crate::commands::{Commands, Trouble};
 use crate::config::SlurmConfig;
 use crate::folders::Folders;
+use crate::full::FullQueues;
 use crate::kept_off::KeptOff;
 use crate::logs::blocking;
 use crate::mirror::Mirror;
@@ -28,6 +29,9 @@ use crate::uids::Uids;
 
 /// How many calls as people's accounts go on at once: each is a process or two.
 const CALLS: usize = 8;
+
+/// How many calls for attempts that stop go on beside those: they wait for no submission.
+const STOPS: usize = 2;
 
 /// How many looks at files of attempts go on at once: others need the threads for that, too.
 const LOOKS: usize = 32;
@@ -65,6 +69,10 @@ pub struct Cluster {
     pub observer: OnceLock<Arc<dyn Observer>>,
     /// Calls as people's accounts.
     pub calls: Semaphore,
+    /// Calls as people's accounts for attempts that stop.
+    pub stops: Semaphore,
+    /// Accounts whose queue in Slurm is full.
+    pub full: FullQueues,
     /// Looks at attempts' files.
     pub disk: Semaphore,
     /// The tree of quotas as Slurm's accounts.
@@ -95,6 +103,8 @@ impl Cluster {
             reports: Reports::default(),
             observer: OnceLock::new(),
             calls: Semaphore::new(CALLS),
+            stops: Semaphore::new(STOPS),
+            full: FullQueues::default(),
             disk: Semaphore::new(LOOKS),
             mirror: Mirror::default(),
             orders: Orders::new(),

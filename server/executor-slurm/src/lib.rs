@@ -15,6 +15,7 @@ mod error;
 mod executor;
 mod fill;
 mod folders;
+mod full;
 mod judge;
 mod kept_off;
 mod logs;

@@ -45,12 +45,33 @@ fn submitted(id: &str, at: Timestamp) -> Notice {
 
 /// What `squeue` says of a job that has not ended.
 fn listed(job: SeenJob, now: Timestamp) -> Option<Notice> {
-    let (reason, message) = match job.state {
-        State::Waiting => (job.reason.clone(), format!("squeue: {}", job.reason)),
-        State::Runs => ("Running".into(), format!("squeue: {}", job.nodes)),
+    let (warning, reason, message) = match job.state {
+        State::Waiting => match stuck(&job.reason) {
+            Some(why) => (true, job.reason.clone(), format!("{why} (squeue: {})", job.reason)),
+            None => (false, job.reason.clone(), format!("squeue: {}", job.reason)),
+        },
+        State::Runs => (false, "Running".into(), format!("squeue: {}", job.nodes)),
         State::Completing | State::Over(_) => return None,
     };
-    Some(Notice { at: now, of: of_job(&job.id), warning: false, reason, message })
+    Some(Notice { at: now, of: of_job(&job.id), warning, reason, message })
+}
+
+/// What keeps a job that time alone does not let start, of the reasons in `squeue`'s manual (JOB REASON CODES): Slurm takes such a job
+/// unless it is told otherwise (`EnforcePartLimits`), and it would wait for ever without a word.
+fn stuck(reason: &str) -> Option<&'static str> {
+    let of_one_job = reason.contains("PerJob") && (reason.starts_with("Assoc") || reason.starts_with("QOS"));
+    Some(match reason {
+        "PartitionTimeLimit" => {
+            "it asks for more time than its partition allows: give its task a shorter `timeout`, or its node group another partition"
+        }
+        "PartitionNodeLimit" => "it asks for more nodes than its partition allows, or for fewer",
+        "PartitionDown" | "PartitionInactive" => "its partition is closed until an administrator opens it",
+        "BadConstraints" => "no nodes have all that it asks for",
+        "JobHeldAdmin" | "JobHeldUser" => "it is held back until somebody releases it",
+        "InvalidAccount" | "InvalidQOS" => "its account or its quality of service does not hold any more",
+        _ if of_one_job => "it asks for more than one job may have",
+        _ => return None,
+    })
 }
 
 fn of_job(id: &str) -> String {
@@ -81,6 +102,15 @@ mod tests {
         cluster.board.follow(&key, Who { name: name.clone(), uid: 1000, ids: vec!["7".into()] });
         for (state, reason, nodes, told_too) in [
             ("PENDING", "Resources", "", Some(is("Resources", "squeue: Resources"))),
+            (
+                "PENDING",
+                "QOSMaxCpuPerJobLimit",
+                "",
+                Some(is(
+                    "QOSMaxCpuPerJobLimit",
+                    "it asks for more than one job may have (squeue: QOSMaxCpuPerJobLimit)",
+                )),
+            ),
             ("RUNNING", "None", "n[1-2]", Some(is("Running", "squeue: n[1-2]"))),
             ("COMPLETED", "None", "n[1-2]", None),
         ] {

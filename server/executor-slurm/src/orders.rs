@@ -95,7 +95,7 @@ pub async fn keep(cluster: Arc<Cluster>) {
     while let Some(first) = receiver.recv().await {
         some.push(first);
         // While all calls are taken, what is wanted comes together here.
-        drop(cluster.calls.acquire().await);
+        drop(cluster.stops.acquire().await);
         while some.len() < MOST
             && let Ok(order) = receiver.try_recv()
         {
@@ -110,7 +110,7 @@ pub async fn keep(cluster: Arc<Cluster>) {
             let cluster = Arc::clone(&cluster);
             let end = cluster.end.clone();
             tokio::spawn(end.run_until_cancelled_owned(async move {
-                let _call = cluster.calls.acquire().await;
+                let _call = cluster.stops.acquire().await;
                 let done = each(&cluster, &orders).await;
                 for (order, done) in orders.into_iter().zip(done) {
                     // Who wanted it may wait no more.

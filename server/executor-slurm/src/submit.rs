@@ -3,17 +3,19 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use cubeloom_domain::job::Job;
 use cubeloom_domain::outcome::{Failure, FailureKind};
 use cubeloom_domain::slurm::{SlurmJob, files};
 use cubeloom_workers::place::{Guard, Place};
+use tokio::sync::SemaphorePermit;
 
 use crate::attempt::Attempt;
 use crate::cluster::{Cluster, NOT_SUBMITTED};
 use crate::commands::Trouble;
 use crate::folders::Record;
+use crate::full::is_full;
 use crate::logs::blocking;
 use crate::parcel::{self, Needed};
 use crate::speech::Given;
@@ -87,6 +89,10 @@ impl Attempt {
             if self.is_stopped() {
                 return if in_doubt { Submitted::InDoubt } else { Submitted::Stopped };
             }
+            if let Err(why) = self.cluster.full.may_ask(&self.record.account, Instant::now()) {
+                self.in_line(why).await;
+                continue;
+            }
             let counted_as = if is_left_out {
                 None
             } else {
@@ -101,12 +107,13 @@ impl Attempt {
             };
             let given =
                 Given { script: &script, text: &parcel.job.script, counted_as: counted_as.as_deref() };
-            let done = {
-                let _call = self.cluster.calls.acquire().await;
-                self.cluster.speech.submit(&self.record.account, &given).await
-            };
+            let cluster = Arc::clone(&self.cluster);
+            let Some(call) = self.turn(&cluster).await else { continue };
+            let done = cluster.speech.submit(&self.record.account, &given).await;
+            drop(call);
             match done {
                 Ok(id) => {
+                    cluster.full.took(&self.record.account, Instant::now());
                     self.cluster.waits_for(&self.key, None);
                     self.since = self.cluster.board.begun();
                     self.cluster.board.learn(&self.key, [id.clone()]);
@@ -128,6 +135,10 @@ impl Attempt {
                         _ => return Submitted::Refused(could_not(why)),
                     }
                 }
+                Err(Trouble::Away(why)) if is_full(&why) => {
+                    cluster.full.refused(&self.record.account, &why, Instant::now());
+                    self.in_line(why).await;
+                }
                 Err(Trouble::Away(why)) => {
                     in_doubt = true;
                     self.later(why).await;
@@ -138,6 +149,24 @@ impl Attempt {
                 }
             }
         }
+    }
+
+    /// Waits for one of the calls that go on at once. `None`: it is wanted no more.
+    async fn turn<'c>(&mut self, cluster: &'c Cluster) -> Option<SemaphorePermit<'c>> {
+        tokio::select! {
+            // Nobody closes it.
+            call = cluster.calls.acquire() => call.ok(),
+            Some(wish) = self.wishes.recv() => {
+                self.wanted(wish);
+                None
+            }
+        }
+    }
+
+    /// Waits in the line of its account, and says why.
+    async fn in_line(&mut self, why: String) {
+        self.cluster.waits_for(&self.key, Some((NOT_SUBMITTED, why)));
+        self.pause(PAUSE).await;
     }
 
     /// Waits until it is tried again, and says why.
@@ -171,12 +200,11 @@ impl Attempt {
             if self.is_stopped() {
                 return Err(None);
             }
-            let done = {
-                let _call = self.cluster.calls.acquire().await;
-                let record = &self.record;
-                let commands = &self.cluster.commands;
-                commands.parcel(&record.account, &record.program, &packed).await
-            };
+            let cluster = Arc::clone(&self.cluster);
+            let Some(call) = self.turn(&cluster).await else { continue };
+            let record = &self.record;
+            let done = cluster.commands.parcel(&record.account, &record.program, &packed).await;
+            drop(call);
             match done {
                 Ok(()) => {
                     self.cluster.waits_for(&self.key, None);

@@ -1,11 +1,13 @@
 //! What became of the dates of pipelines: one row for each date, which is what lets each start one run.
 
+use cubeloom_domain::alert::Alert;
 use cubeloom_domain::schedule::{Event, Firing, FiringState, PipelineName};
 use cubeloom_domain::{RunId, Timestamp};
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, AssertSqlSafe};
 
 use crate::Store;
+use crate::alerts::raise;
 use crate::conditions::Conditions;
 use crate::error::StoreError;
 use crate::query::execute;
@@ -149,12 +151,43 @@ impl Store {
         if state == FiringState::Due && firing.why.as_deref() == Some(why) {
             return Ok(false);
         }
-        let mut values = dated(&firing.of, firing.date)?;
-        values.text(state.as_str())?.text(why)?.maybe_text(detail)?.int(now.0)?;
-        let sql = "UPDATE firings SET state = $4, why = $5, detail = $6, changed_at = $7 \
-                   WHERE project = $1 AND pipeline = $2 AND logical_date = $3 AND state = 'due'";
-        Ok(execute(self.writer().await?.get(), sql, values).await? > 0)
+        settle(self.writer().await?.get(), firing, state, (why, detail), now).await
     }
+
+    /// Settles a date that is due and can have no run, and raises that. Says whether anything changed.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn fail_firing(
+        &self,
+        firing: &Firing,
+        state: FiringState,
+        why: (&str, Option<&str>),
+        alert: &Alert,
+    ) -> Result<bool, StoreError> {
+        self.transact(async |connection| {
+            let is_new = settle(connection, firing, state, why, alert.at).await?;
+            if is_new {
+                raise(connection, alert).await?;
+            }
+            Ok(is_new)
+        })
+        .await
+    }
+}
+
+async fn settle(
+    connection: &mut AnyConnection,
+    firing: &Firing,
+    state: FiringState,
+    (why, detail): (&str, Option<&str>),
+    now: Timestamp,
+) -> Result<bool, StoreError> {
+    let mut values = dated(&firing.of, firing.date)?;
+    values.text(state.as_str())?.text(why)?.maybe_text(detail)?.int(now.0)?;
+    let sql = "UPDATE firings SET state = $4, why = $5, detail = $6, changed_at = $7 \
+               WHERE project = $1 AND pipeline = $2 AND logical_date = $3 AND state = 'due'";
+    Ok(execute(connection, sql, values).await? > 0)
 }
 
 /// Notes a date; one that is known stays as it is. Says whether it was new.

@@ -42,7 +42,7 @@ pub async fn the_other_goes_on(server: &OnSlurm, keys: &[AttemptKey; 2]) {
 }
 
 /// A quality of service with this limit, which the member may use, is asked for.
-fn limited(limit: &str, change: impl FnOnce(&mut SlurmConfig)) -> OnSlurm {
+pub fn limited(limit: &str, change: impl FnOnce(&mut SlurmConfig)) -> OnSlurm {
     let qos = format!("tight{:x}", random());
     slurm(&["sacctmgr", "-i", "add", "qos", &qos, limit]);
     let (who, more) = (format!("name={}", told("CUBELOOM_TEST_SLURM_MEMBER")), format!("qos+={qos}"));

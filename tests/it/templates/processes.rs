@@ -1,11 +1,13 @@
 //! `processes_per_gpu`: workers that are several processes each, on processors.
 
+use std::process::Command;
+
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
 use super::ledger::{Entry, PATIENCE, is_there, read, wait_for_none};
 use super::rig::{app, folder, job, run, shipped};
-use crate::support::{instance, outputs, wait_within};
+use crate::support::{instance, outputs, program, wait_within};
 
 #[test]
 fn processes_of_workers_find_each_other_by_their_own_places() {
@@ -62,4 +64,18 @@ fn the_example_of_gpu_sharing() {
     assert_eq!((&train["ranks"], &train["sum"]), (&4.into(), &6.into()), "0 + 1 + 2 + 3: {train}");
     assert_eq!(train["local"], json!([[0, 0], [1, 0], [0, 1], [1, 1]]), "by rank: LOCAL_RANK, GROUP_RANK");
     assert!(train["loss"].as_f64() < Some(0.01), "{train}");
+}
+
+/// What `make test-card` does, but for the card.
+#[test]
+#[ignore = "needs python3-torch: make test-templates"]
+fn the_check_of_a_card_is_in_order() {
+    let check = concat!(env!("CARGO_MANIFEST_DIR"), "/card/check");
+    let done = Command::new("/usr/bin/python3")
+        .arg(check)
+        .arg(program::cubeloom())
+        .arg("--processors")
+        .output()
+        .unwrap();
+    assert!(done.status.success(), "{done:?}");
 }

@@ -135,7 +135,7 @@ impl Core {
         if let Some(known) = known {
             instance.known = known;
         }
-        self.go_on(key, at, Ended { outcome, ..ended }, cause, now);
+        self.go_on_after(key, at, Ended { outcome, ..ended }, cause, now);
         self.let_in(at.slot, at.task);
     }
 
@@ -159,7 +159,14 @@ impl Core {
 
     /// The instance of an attempt that has ended has its result, or is tried again; `cause` is why the attempt was told to stop,
     /// where it was.
-    fn go_on(&mut self, key: &AttemptKey, at: At, ended: Ended, cause: Option<StopCause>, now: Timestamp) {
+    fn go_on_after(
+        &mut self,
+        key: &AttemptKey,
+        at: At,
+        ended: Ended,
+        cause: Option<StopCause>,
+        now: Timestamp,
+    ) {
         let failed = failed_of(&ended.outcome);
         let (hung, is_swapped) = (failed == Some(FailureKind::Hung), failed == Some(FailureKind::Preflight));
         let policy = self.runs[at.slot].as_ref().and_then(|run| run.plan.task(at.task).retry.clone());

@@ -22,5 +22,5 @@ pub(crate) use hangs::hanging;
 pub use idle::IdleCards;
 pub(crate) use nodes::node_aside;
 pub use outbox::{Batch, Receiver, Settled};
-pub(crate) use raise::{ended, resized};
+pub(crate) use raise::{ended, raise, resized};
 pub use used::QuotaUse;

@@ -23,12 +23,14 @@ impl Store {
     /// # Errors
     /// When the database refuses.
     pub async fn raise_alert(&self, alert: &Alert) -> Result<usize, StoreError> {
-        self.transact(async |connection| {
-            let channels = listening(connection, Some(&alert.project)).await?;
-            tell(connection, &channels, alert).await
-        })
-        .await
+        self.transact(async |connection| raise(connection, alert).await).await
     }
+}
+
+/// Tells the channels of the alert's project that want it. Returns how many tell it now.
+pub(crate) async fn raise(connection: &mut AnyConnection, alert: &Alert) -> Result<usize, StoreError> {
+    let channels = listening(connection, Some(&alert.project)).await?;
+    tell(connection, &channels, alert).await
 }
 
 /// Raises what follows from runs that are being written: those of them that have ended.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use cubeloom_domain::alert::{Alert, AlertKind};
 use cubeloom_domain::pipeline::Schedule;
 use cubeloom_domain::record::RunRecord;
 use cubeloom_domain::schedule::{
@@ -11,6 +12,7 @@ use cubeloom_domain::state::RunState;
 use cubeloom_domain::{Span, Timestamp};
 use cubeloom_store::{Deleted, Expected, FiringFilter, Store};
 
+use crate::alerts::{channel, stored};
 use crate::people::{audit, version};
 use crate::records::{plan, run};
 use crate::support::{Fixture, on_both};
@@ -193,8 +195,13 @@ async fn a_date_is_settled_only_while_it_is_due(fixture: Fixture) {
         "nothing is new"
     );
     let why = ("user_gone", Some("ada"));
-    assert!(store.settle_firing(&found, FiringState::Refused, why, Timestamp(4)).await.unwrap());
-    assert!(!store.settle_firing(&found, FiringState::Failed, why, Timestamp(5)).await.unwrap());
+    stored(store, channel("ops", &[AlertKind::RunFailed])).await;
+    let alert = |at| Alert::of_date(&found, Timestamp(at), "nobody may".into());
+    assert!(store.fail_firing(&found, FiringState::Refused, why, &alert(4)).await.unwrap());
+    assert!(!store.fail_firing(&found, FiringState::Failed, why, &alert(5)).await.unwrap());
+    let told = store.alert_deliveries("shop", None, None, 9).await.unwrap();
+    let told: Vec<_> = told.iter().map(|one| (one.alert.at, one.alert.pipeline.as_deref())).collect();
+    assert_eq!(told, [(Timestamp(4), Some("ctr"))]);
     assert_eq!(dates(store, "ctr").await, [(1, FiringState::Refused)]);
 }
 

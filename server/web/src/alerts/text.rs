@@ -122,6 +122,7 @@ fn clock(channel: &Channel, at: Timestamp) -> String {
 /// `channel` is what the channel is called, which a test message says.
 fn title(lang: Lang, channel: &str, alert: &Alert) -> String {
     let key = match alert.kind {
+        AlertKind::RunFailed if alert.run.is_none() => "alerts.say-date-failed",
         AlertKind::RunFailed => "alerts.say-run-failed",
         AlertKind::RunRecovered => "alerts.say-run-recovered",
         AlertKind::RunLate => "alerts.say-run-late",
@@ -190,6 +191,10 @@ fn address(url: &str, alert: &Alert) -> Option<String> {
         (None, AlertKind::BudgetNearlyUsed) => Some(format!("{url}/usage?project={}", alert.project)),
         (None, AlertKind::QuotaNearlyUsed) => Some(format!("{url}/projects/{}", alert.project)),
         (None, AlertKind::NodeSetAside) => Some(format!("{url}/clusters")),
+        (None, AlertKind::RunFailed) => {
+            let pipeline = alert.pipeline.as_ref()?;
+            Some(format!("{url}/projects/{}/pipelines/{pipeline}?tab=schedule", alert.project))
+        }
         (None, _) => None,
     }
 }

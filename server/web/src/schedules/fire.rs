@@ -1,6 +1,7 @@
 //! Starts the runs of dates that are due.
 
 use cubeloom_compiler::schedule::{Past, Situation, Verdict, Why, decide, starts_at};
+use cubeloom_domain::alert::Alert;
 use cubeloom_domain::identity::{AuditEntry, User};
 use cubeloom_domain::pipeline::Schedule;
 use cubeloom_domain::schedule::{Cause, Firing, FiringState, PipelineName, ScheduleState, Trigger};
@@ -13,6 +14,7 @@ use crate::auth::{Caller, in_name_of};
 use crate::error::{ApiError, ApiResult, Kind};
 use crate::runs::start::{self, Source, Started, Wanted};
 use crate::state::Web;
+use crate::time::Time;
 
 /// How many dates of one pipeline, or of one back-fill, are looked at in one pass.
 const AT_ONCE: usize = 50;
@@ -126,20 +128,23 @@ async fn past(web: &Web, firing: &Firing) -> ApiResult<Past> {
 
 /// Notes why a date that was tried has no run. What it lacks for a moment only is tried again.
 async fn settle(web: &Web, firing: &Firing, tried: Tried) -> ApiResult<()> {
-    let now = web.now();
+    let (now, date) = (web.now(), Time(firing.date));
     match tried {
         Tried::Started(_) | Tried::Gone => {}
         Tried::Refused(why, who) => {
-            web.store().settle_firing(firing, FiringState::Refused, (why, Some(&who)), now).await?;
+            let sentence =
+                format!("the date {date} has no run: {who} may not start runs of this project any more");
+            let alert = Alert::of_date(firing, now, sentence);
+            web.store().fail_firing(firing, FiringState::Refused, (why, Some(&who)), &alert).await?;
         }
         Tried::Failed(error) if matches!(error.kind(), Kind::Unavailable | Kind::Internal) => {
             tracing::warn!(date = firing.date.0, error = error.detail(), "the run of a date has to wait");
             web.store().settle_firing(firing, FiringState::Due, ("unavailable", None), now).await?;
         }
         Tried::Failed(error) => {
-            let detail = Some(said(&error));
-            let why = ("invalid", detail.as_deref());
-            web.store().settle_firing(firing, FiringState::Failed, why, now).await?;
+            let detail = said(&error);
+            let alert = Alert::of_date(firing, now, format!("the date {date} has no run: {detail}"));
+            web.store().fail_firing(firing, FiringState::Failed, ("invalid", Some(&detail)), &alert).await?;
         }
     }
     Ok(())

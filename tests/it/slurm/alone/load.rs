@@ -5,11 +5,14 @@
 
 use std::time::{Duration, Instant};
 
+use cubeloom_domain::outcome::Outcome;
+use cubeloom_testkit::conformance::{Harness, Program, executions, signed};
 use serde_json::Value;
 
 use crate::api::support::{Client, Server};
 use crate::cluster::product::ended;
 use crate::slurm::harness::{slurm, told};
+use crate::slurm::limits::limited;
 use crate::slurm::{product, rest, sudo};
 
 /// No more requests a second are a server's, however many tasks there are.
@@ -105,6 +108,31 @@ fn a_server_asks_at_most_twice_a_second() {
 #[test]
 fn a_server_asks_at_most_twice_a_second_over_slurmrestd() {
     asks_at_most_twice_a_second(&over_slurmrestd());
+}
+
+/// Of many that wait for room in their account's queue, one asks for all.
+#[ignore = "needs a Slurm: make test-slurm"]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_full_queue_is_asked_by_one_for_all() {
+    let server = limited("MaxSubmitJobsPerUser=2", |_| {});
+    let tasks = 24;
+    slurm(&["sdiag", "--reset"]);
+    let began = Instant::now();
+    let mut keys = Vec::new();
+    for _ in 0..tasks {
+        let submission = server.submission(&Program::shell(&signed("sleep 1")));
+        keys.push(submission.job.key.clone());
+        server.executor().submit(submission).await;
+    }
+    for key in &keys {
+        assert_eq!(server.recorder().ended(key).await.outcome, Outcome::Succeeded);
+        assert_eq!(executions(&server, key), 1);
+    }
+    let (took, asked) = (began.elapsed(), asked(&told("CUBELOOM_TEST_SLURM_MEMBER")));
+    println!("{asked:?} in {took:?}");
+    // Those that are under way when the first is refused, and then one at a time.
+    let most = tasks as f64 + 8.0 + took.as_secs_f64();
+    assert!(asked.submitted as f64 <= most, "{asked:?} in {took:?}");
 }
 
 #[ignore = "a benchmark: make bench-slurm"]
