@@ -42,7 +42,7 @@ def main():
     options = parser.parse_args()
     folder, gate = cubeloom.run_dir / options.to, Gate(options.rate / shards.WORKERS)
     shards.work(
-        named(addresses(options)),
+        named(addresses(options), "list" if options.list else "urls"),
         lambda one: fetch(one, folder, gate, options),
         options.parallel,
         options.tolerate,
@@ -63,15 +63,15 @@ def addresses(options):
     return [line for line in lines if line and not line.startswith("#")]
 
 
-def named(lines):
-    """Addresses and the names of their files, each name once."""
+def named(lines, argument):
+    """Addresses and the names of their files, each name once; `argument` is where they come from."""
     items, taken = [], set()
     for number, line in enumerate(lines):
         url, _, name = line.partition(" ")
         last = re.sub(r"[^A-Za-z0-9._-]+", "_", urllib.parse.unquote(url.partition("?")[0].rpartition("/")[2]))
         name = name.strip() or f"{number:06}-{last[-LONGEST_NAME:] or 'file'}"
         if Path(name).is_absolute() or ".." in Path(name).parts or name in taken or name == REPORT:
-            sys.exit(f"`list`: {name!r} is no name of a file below the folder, or stands there twice")
+            sys.exit(f"`{argument}`: {name!r} is no name of a file below the folder, or stands there twice")
         taken.add(name)
         items.append(Item(url, name))
     return items

@@ -25,6 +25,8 @@ def main():
     except WrongFormat as error:
         argument = "format" if options.format else "path"
         sys.exit(f"`{argument}`: {source} is no model of the format {kind}: {error}")
+    except OSError as error:
+        sys.exit(f"`path`: {source} cannot be read: {error}")
     if reasons := shortfalls(options):
         print(f"{options.model} is not registered: {'; '.join(reasons)}")
         return cubeloom.outputs(registered=False, path=None, digest=None, size=None)

@@ -9,6 +9,7 @@
 The last fifth in time is held out. Ids and categories that are only there have one number together: unknown.
 """
 
+import zlib
 from collections import defaultdict, deque
 from dataclasses import dataclass, replace
 
@@ -77,7 +78,8 @@ def read(path):
         return pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path)
     except FileNotFoundError:
         raise DataError("there is no such file in the run's folder") from None
-    except (OSError, ValueError) as error:
+    # The latter two are of a compressed file that is cut off.
+    except (OSError, ValueError, EOFError, zlib.error) as error:
         raise DataError(f"cannot be read: {error}") from error
 
 

@@ -99,7 +99,10 @@ def statements(options):
         path = CODE / options.script
         if not path.is_file():
             raise Mistake(f"`script`: {options.script!r} is not in the pipeline's folder: {path} does not exist")
-        text = path.read_text()
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise Mistake(f"`script`: {path} cannot be read: {error}") from None
     found = duckdb.extract_statements(text)
     if not found:
         raise Mistake("`query` holds no statement")
@@ -140,11 +143,13 @@ def write(connection, output):
     how = next((WRITERS[suffix] for suffix in WRITERS if path.name.endswith(suffix)), None)
     if how is None:
         raise Mistake(f"`output`: {output!r} ends with none of {', '.join(WRITERS)}")
-    path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_name(f".{path.name}.part")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         do(connection, f"COPY cubeloom_result TO {quoted(aside)} ({how})")
         aside.rename(path)
+    except OSError as error:
+        raise Mistake(f"`output`: {error}") from None
     finally:
         aside.unlink(missing_ok=True)
     if path.is_relative_to(cubeloom.run_dir):

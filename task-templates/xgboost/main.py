@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent / "lib"))
 # The template's folder stays as it was: no compiled files in it.
 sys.dont_write_bytecode = True
 import cubeloom
-from shards import DataError, load, share_of
+from shards import DataError, differ, load, share_of
 
 #: How long the ranks wait for each other to come up, in seconds.
 PATIENCE = 120
@@ -58,7 +58,12 @@ def arguments():
     parser.add_argument("--model", type=Path, required=True, help="the model file, .json or .ubj")
     parser.add_argument("--checkpoint-every", type=int, default=20, help="rounds between checkpoints")
     parser.add_argument("--threads", type=int, default=1)
-    return parser.parse_args()
+    options = parser.parse_args()
+    # The folder in which a worker is started goes with it.
+    options.data = str(cubeloom.run_dir / options.data)
+    options.validation = options.validation and str(cubeloom.run_dir / options.validation)
+    options.model = cubeloom.run_dir / options.model
+    return options
 
 
 def named_value(text):
@@ -128,7 +133,10 @@ def train(options):
 def matrix(pattern, options):
     """This rank's rows."""
     files = share_of(pattern, cubeloom.rank, cubeloom.world_size)
-    features, labels = load(files, options.label)
+    columns, features, labels = load(files, options.label)
+    first = collective.broadcast(columns, 0)
+    if columns != first:
+        raise DataError(f"{files[0]}: {differ(columns, first, 'worker 0')}")
     print(f"rank {cubeloom.rank} has {features.shape[0]} rows of {features.shape[1]} features in {len(files)} files")
     return xgboost.DMatrix(features, label=labels, nthread=options.threads)
 

@@ -1,7 +1,12 @@
 """Reads the files of one rank as features and labels."""
 
+import array
+import csv
 import glob
 import gzip
+import math
+import zipfile
+import zlib
 from pathlib import Path
 
 import numpy
@@ -10,6 +15,10 @@ import scipy.sparse
 
 class DataError(Exception):
     """Files that cannot be trained on; the message names the file or the pattern."""
+
+
+#: What a file that is cut off, or is none of its kind, makes its reader raise.
+UNREADABLE = (KeyError, ValueError, OSError, EOFError, csv.Error, zipfile.BadZipFile, zlib.error)
 
 
 def share_of(pattern, rank, world_size):
@@ -21,15 +30,27 @@ def share_of(pattern, rank, world_size):
 
 
 def load(files, label):
-    """Features (rows, columns) and labels (rows,) of all files together; float32, sparse for libsvm."""
+    """Columns, features (rows, columns) and labels (rows,) of all files together; float32, sparse for libsvm.
+
+    Columns are the names of a csv's features, the number of an npz's, and nothing of libsvm's. All files must have the same.
+    """
     parts = [load_file(path, label) for path in files]
-    features, labels = zip(*parts)
+    columns, features, labels = zip(*parts)
     if scipy.sparse.issparse(features[0]):
         width = max(part.shape[1] for part in features)
         for part in features:
             part.resize(part.shape[0], width)
-        return scipy.sparse.vstack(features, format="csr"), numpy.concatenate(labels)
-    return numpy.concatenate(features), numpy.concatenate(labels)
+        return None, scipy.sparse.vstack(features, format="csr"), numpy.concatenate(labels)
+    for path, own in zip(files, columns):
+        if own != columns[0]:
+            raise DataError(f"{path}: {differ(own, columns[0], files[0])}")
+    return columns[0], numpy.concatenate(features), numpy.concatenate(labels)
+
+
+def differ(own, others, whose):
+    """Says that a file has other columns: rows would be added to the wrong features."""
+    told = (", ".join(names) if isinstance(names, list) else str(names) for names in (own, others))
+    return "its columns are {}; those of {} are {}".format(next(told), whose, next(told))
 
 
 def load_file(path, label):
@@ -40,26 +61,52 @@ def load_file(path, label):
         if name.endswith(".csv"):
             return load_csv(path, label)
         if name.endswith((".libsvm", ".svm")):
-            return load_libsvm(path)
-    except (KeyError, ValueError, OSError) as error:
+            return None, *load_libsvm(path)
+    except UNREADABLE as error:
         raise DataError(f"{path}: {error}") from error
     raise DataError(f"{path}: the ending must be .npz, .csv, .csv.gz, .libsvm or .svm")
 
 
 def load_npz(path, label):
     with numpy.load(path) as arrays:
-        return arrays["X"].astype(numpy.float32), arrays[label].astype(numpy.float32)
+        features = arrays["X"].astype(numpy.float32)
+        return features.shape[1], features, arrays[label].astype(numpy.float32)
 
 
 def load_csv(path, label):
     """A line of names, then numbers; an empty field is a missing value."""
     with open_text(path) as lines:
-        names = next(lines).strip().split(",")
-        table = numpy.genfromtxt(lines, delimiter=",", dtype=numpy.float32, ndmin=2)
-    if label not in names:
-        raise ValueError(f"there is no column {label!r}; it has {', '.join(names)}")
+        rows = csv.reader(lines)
+        names = next(rows, None)
+        if names is None:
+            raise ValueError("it is empty")
+        if label not in names:
+            raise ValueError(f"there is no column {label!r}; it has {', '.join(names)}")
+        values = array.array("f")
+        for row in rows:
+            if row:
+                values.extend(numbers(row, names, rows.line_num))
+    table = numpy.frombuffer(values, dtype=numpy.float32).reshape(-1, len(names))
     column = names.index(label)
-    return numpy.delete(table, column, axis=1), table[:, column]
+    return names[:column] + names[column + 1 :], numpy.delete(table, column, axis=1), table[:, column]
+
+
+def numbers(row, names, line):
+    if len(row) != len(names):
+        raise ValueError(f"line {line} has {len(row)} fields, and the first one {len(names)}")
+    try:
+        return [float(field) if field.strip() else math.nan for field in row]
+    except ValueError:
+        name, field = next((name, field) for name, field in zip(names, row) if field.strip() and not is_number(field))
+        raise ValueError(f"line {line}: {name} is {field!r}, and must be a number") from None
+
+
+def is_number(field):
+    try:
+        float(field)
+    except ValueError:
+        return False
+    return True
 
 
 def load_libsvm(path):
