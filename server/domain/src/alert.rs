@@ -322,6 +322,13 @@ impl Rules {
         of_it && self.events.contains(&alert.kind)
     }
 
+    /// What waits since this moment, or longer, waits too long.
+    #[must_use]
+    pub fn waits_since(&self, now: Timestamp) -> Timestamp {
+        let span = i64::try_from(self.waiting_seconds).unwrap_or(i64::MAX).saturating_mul(1_000_000);
+        Timestamp(now.0.saturating_sub(span))
+    }
+
     /// Whether this is a repetition that need not be told: `last` is the newest that was told of the same topic. What is of
     /// another kind (it had recovered meanwhile) makes it news.
     #[must_use]

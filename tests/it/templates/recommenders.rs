@@ -117,6 +117,8 @@ const WRITE: &str = r#"
                 click = random.random() < (0.8 if user % 3 == item % 3 else 0.1)
                 table.writerow([user, f"i{item}", time, int(click), item % 3, "blue"])
         duckdb.sql(f"COPY (FROM '{cubeloom.run_dir}/events.csv') TO '{cubeloom.run_dir}/events.parquet'")
+        # The beginning of a compressed file.
+        (cubeloom.run_dir / "cut.csv.gz").write_bytes(bytes([31, 139, 8, 0, 0, 0, 0, 0, 0, 3]))
       requirements: ["duckdb==2.0.0"]
 "#;
 
@@ -133,9 +135,16 @@ fn recommenders_read_a_table_and_name_the_column_that_is_missing() {
     let tasks = format!("  - name: write\n    template: python\n    arguments:\n      code: |{WRITE}")
         + &train("learn", "write", "model: deepfm, data: events.parquet, save: models/deepfm.pt")
         + &train("missing", "learn", "model: esmm, data: events.csv, save: models/deepfm.pt")
-        + &train("nowhere", "learn", "model: deepfm, data: gone.csv, save: models/deepfm.pt");
+        + &train("nowhere", "learn", "model: deepfm, data: gone.csv, save: models/deepfm.pt")
+        + &train("cut", "learn", "model: deepfm, data: cut.csv.gz, save: models/deepfm.pt");
     let run = run(&app, 1, &app.pipeline("table", &tasks), &[]);
-    let ends = [("write", "succeeded"), ("learn", "succeeded"), ("missing", "failed"), ("nowhere", "failed")];
+    let ends = [
+        ("write", "succeeded"),
+        ("learn", "succeeded"),
+        ("missing", "failed"),
+        ("nowhere", "failed"),
+        ("cut", "failed"),
+    ];
     assert_eq!(states(&run), ends);
     let learn = outputs(&run, "learn");
     assert_eq!([&learn["rows"], &learn["held_out"]], [4_800, 1_200]);
@@ -144,6 +153,8 @@ fn recommenders_read_a_table_and_name_the_column_that_is_missing() {
     assert!(failure.contains("events.csv: there is no column `conversion`, which `esmm` needs"), "{failure}");
     let failure = instance(&run, "nowhere")["state"]["failure"].to_string();
     assert!(failure.contains("gone.csv: there is no such file in the run's folder"), "{failure}");
+    let failure = instance(&run, "cut")["state"]["failure"].to_string();
+    assert!(failure.contains("cut.csv.gz: cannot be read: Compressed file ended"), "{failure}");
     let mut written = fs::read_dir(folder(&run).join("models")).unwrap();
     assert_eq!(written.next().unwrap().unwrap().file_name(), "deepfm.pt");
     assert!(written.next().is_none(), "nothing of the model that was not trained");

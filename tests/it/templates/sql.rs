@@ -89,6 +89,10 @@ fn sql_names_what_is_wrong_and_leaves_the_file_as_it_was() {
         (json!({"query": "SELEKT 1"}), "SELEKT"),
         (json!({"query": "SELECT error('late') FROM range(9)", "output": to}), "late"),
         (json!({"query": "CREATE TABLE t AS SELECT 1", "output": to}), "`output`"),
+        (
+            json!({"query": "SELECT 1", "output": "{{ workspace }}/target/old.csv/rows.csv"}),
+            "`output`: [Errno 20]",
+        ),
     ]
     .into_iter()
     .chain(full)

@@ -47,17 +47,35 @@ fn xgboost_names_what_is_wrong_with_its_data_and_leaves_the_model_that_was_there
     let old = app.data().join("workspace/default/old.json");
     fs::create_dir_all(old.parent().unwrap()).unwrap();
     fs::write(&old, "old").unwrap();
-    let table = app.write("wrong/table.csv", "a,b\n1,2\n").to_string_lossy().into_owned();
-    for (data, words) in [
-        ("{{ run.dir }}/gone/*.npz", "matches 0 files; 1 workers need at least one each"),
-        (table.as_str(), "there is no column 'y'; it has a, b"),
+    let text =
+        |name: &str, text: &str| app.write(&format!("wrong/{name}"), text).to_string_lossy().into_owned();
+    let tables = text("table.csv", "a,b\n1,2\n");
+    let wrong = Path::new(&tables).parent().unwrap();
+    text("empty.csv", "");
+    text("texts.csv", "a,y\n1,2\n\"red\",3\n");
+    text("order-1.csv", "a,b,y\n1,2,3\n");
+    text("order-2.csv", "b,a,y\n1,2,3\n");
+    // The beginnings of an archive, and of a compressed file.
+    fs::write(wrong.join("cut.npz"), b"PK\x03\x04").unwrap();
+    fs::write(wrong.join("cut.csv.gz"), [31, 139, 8, 0, 0, 0, 0, 0, 0, 3]).unwrap();
+    for (data, workers, words) in [
+        ("gone/*.npz", 1, "matches 0 files; 1 workers need at least one each"),
+        ("table.csv", 1, "table.csv: there is no column 'y'; it has a, b"),
+        ("empty.csv", 1, "empty.csv: it is empty"),
+        ("texts.csv", 1, "texts.csv: line 3: a is 'red', and must be a number"),
+        ("order-*.csv", 1, "order-2.csv: its columns are b, a; those of"),
+        ("order-*.csv", 2, "order-2.csv: its columns are b, a; those of worker 0 are a, b"),
+        ("cut.npz", 1, "cut.npz: "),
+        ("cut.csv.gz", 1, "cut.csv.gz: Compressed file ended"),
     ] {
+        let data = wrong.join(data);
         let arguments =
-            json!({"data": data, "label": "y", "model": "{{ workspace }}/old.json", "workers": 1});
+            json!({"data": data, "label": "y", "model": "{{ workspace }}/old.json", "workers": workers});
         let task = format!("  - {{name: gang, template: xgboost, arguments: {arguments}}}\n");
         let run = run(&app, 1, &app.pipeline("wrong", &task), &[]);
         let failure = instance(&run, "gang")["state"]["failure"].to_string();
         assert!(failure.contains(words), "{words}: {failure}");
+        assert!(!failure.contains("Traceback"), "{failure}");
         assert_eq!(fs::read_to_string(&old).unwrap(), "old");
     }
 }

@@ -13,6 +13,7 @@ mod late;
 mod nodes;
 mod outbox;
 mod person;
+mod queued;
 mod raise;
 mod used;
 mod waiting;

@@ -29,8 +29,8 @@ struct Group {
 }
 
 impl Store {
-    /// Tells of instances that have waited for longer than their project's channels allow. Returns how many messages
-    /// that made.
+    /// Tells of instances that have waited for longer than their project's channels allow, and of runs that were queued for
+    /// so long. Returns how many messages that made.
     ///
     /// # Errors
     /// When the database refuses, or a plan cannot be read.
@@ -43,6 +43,7 @@ impl Store {
                 let channel = std::slice::from_ref(channel);
                 told += self.transact(async |connection| tell(connection, channel, &alert).await).await?;
             }
+            told += self.raise_queued(channel, now).await?;
         }
         Ok(told)
     }
@@ -74,8 +75,7 @@ impl Store {
         let mut wanted = Conditions::new("instance");
         wanted.fixed("r.live = 1 AND i.ended_at IS NULL AND SUBSTR(i.state_json, 11, 8) = 'waiting\"'");
         wanted.text("r.project =", Some(&channel.project))?;
-        let span = i64::try_from(channel.rules.waiting_seconds).unwrap_or(i64::MAX).saturating_mul(1_000_000);
-        wanted.int("i.ready_at <=", Some(now.0.saturating_sub(span)))?;
+        wanted.int("i.ready_at <=", Some(channel.rules.waits_since(now).0))?;
         let pipelines: Vec<&str> = channel.rules.pipelines.iter().map(String::as_str).collect();
         match pipelines.is_empty() {
             true => wanted.fixed("r.parent IS NULL"),

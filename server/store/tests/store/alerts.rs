@@ -23,6 +23,7 @@ on_both!(
     what_recovers_is_told_and_what_repeats_is_not,
     a_refused_commit_tells_nothing,
     what_waits_too_long_is_told_once,
+    a_run_that_is_queued_for_long_is_told_once,
     a_run_that_is_late_is_told_once,
     a_quota_that_stays_nearly_used_is_told_once,
     idle_cards_are_told_of_once_until_they_were_busy,
@@ -186,6 +187,19 @@ async fn what_waits_too_long_is_told_once(Fixture { store, .. }: Fixture) {
         3,
         "the other task, and who is patient"
     );
+}
+
+async fn a_run_that_is_queued_for_long_is_told_once(Fixture { store, .. }: Fixture) {
+    let one = stored(&store, channel("one", &[AlertKind::TaskWaiting])).await;
+    let queued = RunRecord { created_at: Timestamp(SECOND.0), ..run(1) };
+    store.create_run(&queued, &plan(&queued, 1), None).await.unwrap();
+    assert_eq!(store.raise_waiting(Timestamp(600 * SECOND.0)).await.unwrap(), 0);
+    let now = Timestamp(601 * SECOND.0);
+    assert_eq!(store.raise_waiting(now).await.unwrap(), 1);
+    assert_eq!(store.raise_waiting(now).await.unwrap(), 0);
+    let Delivery { alert, .. } = &told(&store, &one).await[0];
+    assert_eq!((alert.run.as_ref(), alert.task.as_deref()), (Some(&queued.id), None));
+    assert_eq!(alert.since, Some(queued.created_at));
 }
 
 async fn a_run_that_is_late_is_told_once(Fixture { store, .. }: Fixture) {

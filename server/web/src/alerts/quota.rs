@@ -2,6 +2,7 @@
 
 use cubeloom_domain::alert::AlertKind;
 use cubeloom_domain::quota::standing::{resources, shares};
+use cubeloom_domain::quota::tree::Tree;
 use cubeloom_domain::quota::{Pool, Queue, Resource};
 use cubeloom_store::QuotaUse;
 
@@ -23,29 +24,54 @@ pub(super) async fn raise(web: &Web) -> ApiResult<()> {
 
 fn uses(present: &Present) -> Vec<QuotaUse> {
     let Present { queues, rooms, running } = present;
+    let tree = Tree::of(queues);
     let pools: std::collections::BTreeSet<&Pool> =
         rooms.keys().chain(queues.iter().flat_map(|one| one.quotas.keys())).collect();
     let mut uses = Vec::new();
     for pool in pools {
         for resource in resources(queues, rooms, running, pool) {
-            for (queue, share) in shares(queues, rooms, running, pool, &resource) {
-                let (Queue::Project(project), Some(most)) = (queue, share.most) else { continue };
-                uses.push(used(project, pool, &resource, share.held, most));
+            let shares = shares(queues, rooms, running, pool, &resource);
+            for queue in shares.keys() {
+                let Queue::Project(project) = queue else { continue };
+                // All groups above it bound it, too: the one that is nearest to its end is told of.
+                let bounds = tree.path(project).into_iter().map(|one| &one.queue);
+                let bounds = bounds.filter_map(|queue| Some((queue, shares.get(queue)?)));
+                let used = bounds.filter_map(|(queue, share)| {
+                    Some(used(project, queue, (pool, &resource), share.held, share.most?))
+                });
+                uses.extend(used.max_by_key(|one| one.percent));
             }
         }
     }
     uses
 }
 
-fn used(project: String, pool: &Pool, resource: &Resource, held: u64, most: u64) -> QuotaUse {
+/// How much of what a project, or a group above it, may hold at most is held.
+fn used(
+    project: &str,
+    queue: &Queue,
+    (pool, resource): (&Pool, &Resource),
+    held: u64,
+    most: u64,
+) -> QuotaUse {
     // Of nothing, nothing can be held: it is no news that it is all.
     let percent = held.saturating_mul(100).checked_div(most).unwrap_or(0);
     let amount = |amount| match resource {
         Resource::Memory => format!("{:.1} GiB", amount as f64 / f64::from(1 << 30)),
         _ => number(resource, amount).to_string(),
     };
-    let sentence = format!("it holds {} of {} of {resource} on {pool}", amount(held), amount(most));
-    QuotaUse { project, pool: pool.to_string(), resource: resource.to_string(), percent, sentence }
+    let (held, most) = (amount(held), amount(most));
+    let sentence = match queue {
+        Queue::Project(_) => format!("it holds {held} of {most} of {resource} on {pool}"),
+        Queue::Group(group) => format!("its group {group} holds {held} of {most} of {resource} on {pool}"),
+    };
+    QuotaUse {
+        project: project.to_owned(),
+        pool: pool.to_string(),
+        resource: resource.to_string(),
+        percent,
+        sentence,
+    }
 }
 
 #[cfg(test)]
@@ -119,8 +145,26 @@ mod tests {
     }
 
     #[test]
+    fn a_group_that_is_nearly_full_is_told_to_its_projects() {
+        let mut group = limited("", &[(Resource::Cpu, 4000)]);
+        group.queue = Queue::Group("retail".into());
+        let of_it = |project| QueueRecord { parent: Some("retail".into()), ..limited(project, &[]) };
+        let present = Present {
+            queues: vec![group, of_it("shop"), of_it("bank")],
+            rooms: BTreeMap::new(),
+            running: vec![job("shop", &[(Resource::Cpu, 3800)])],
+        };
+        let found = uses(&present);
+        let told: Vec<_> =
+            found.iter().map(|one| (one.project.as_str(), one.percent, one.sentence.as_str())).collect();
+        let sentence = "its group retail holds 3.8 of 4 of cpu on local";
+        assert_eq!(told, [("bank", 95, sentence), ("shop", 95, sentence)]);
+    }
+
+    #[test]
     fn of_nothing_nothing_is_used() {
-        let nothing = used("shop".into(), &pool(), &Resource::Gpus, 0, 0);
+        let queue = Queue::Project("shop".into());
+        let nothing = used("shop", &queue, (&pool(), &Resource::Gpus), 0, 0);
         assert_eq!((nothing.percent, nothing.sentence.as_str()), (0, "it holds 0 of 0 of gpus on local"));
     }
 }

@@ -126,6 +126,7 @@ fn title(lang: Lang, channel: &str, alert: &Alert) -> String {
         AlertKind::RunFailed => "alerts.say-run-failed",
         AlertKind::RunRecovered => "alerts.say-run-recovered",
         AlertKind::RunLate => "alerts.say-run-late",
+        AlertKind::TaskWaiting if alert.task.is_none() => "alerts.say-run-waiting",
         AlertKind::TaskWaiting => "alerts.say-task-waiting",
         AlertKind::QuotaNearlyUsed => "alerts.say-quota",
         AlertKind::BudgetNearlyUsed => "alerts.say-budget",

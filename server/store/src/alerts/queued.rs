@@ -1,0 +1,65 @@
+//! Runs that wait too long for others of their pipeline: none of their tasks is ready, so that nobody would hear of those.
+
+use cubeloom_domain::Timestamp;
+use cubeloom_domain::alert::{Alert, AlertKind, Channel};
+use cubeloom_domain::record::RunRecord;
+use sqlx::AssertSqlSafe;
+
+use super::raise::tell;
+use crate::Store;
+use crate::conditions::Conditions;
+use crate::error::StoreError;
+use crate::rows::{RUN_COLUMNS, run};
+
+/// How many runs one look tells of, for each channel: the next look tells of others.
+const AT_ONCE: usize = 100;
+
+impl Store {
+    /// Tells a channel of runs that have been queued for longer than it allows. Returns how many messages that made.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub(super) async fn raise_queued(&self, channel: &Channel, now: Timestamp) -> Result<usize, StoreError> {
+        let mut told = 0;
+        for run in self.queued_for_long(channel, now).await? {
+            let alert = of_run(&run, now);
+            let channel = std::slice::from_ref(channel);
+            told += self.transact(async |connection| tell(connection, channel, &alert).await).await?;
+        }
+        Ok(told)
+    }
+
+    async fn queued_for_long(&self, channel: &Channel, now: Timestamp) -> Result<Vec<RunRecord>, StoreError> {
+        let mut wanted = Conditions::new("run");
+        wanted.fixed("live = 1 AND state = 'queued'");
+        wanted.text("project =", Some(&channel.project))?;
+        wanted.int("created_at <=", Some(channel.rules.waits_since(now).0))?;
+        let pipelines: Vec<&str> = channel.rules.pipelines.iter().map(String::as_str).collect();
+        match pipelines.is_empty() {
+            true => wanted.fixed("parent IS NULL"),
+            false => wanted.any_of("pipeline", &pipelines)?,
+        }
+        // As `key` has it.
+        wanted.with_text(
+            "NOT EXISTS (SELECT 1 FROM alert_deliveries d WHERE d.channel = {} AND d.alert_key = 'queued:' || runs.id)",
+            &channel.id,
+        )?;
+        let (wanted, limit, values) = wanted.limited(AT_ONCE)?;
+        let sql =
+            format!("SELECT {RUN_COLUMNS} FROM runs WHERE {wanted} ORDER BY created_at, id LIMIT {limit}");
+        self.all(AssertSqlSafe(sql), values, run).await
+    }
+}
+
+fn of_run(run: &RunRecord, now: Timestamp) -> Alert {
+    let (key, topic) = (format!("queued:{}", run.id), format!("queued:{}", run.pipeline));
+    Alert {
+        pipeline: Some(run.pipeline.clone()),
+        run: Some(run.id.clone()),
+        within: run.parent.is_some(),
+        user: Some(run.person().to_owned()),
+        since: Some(run.created_at),
+        sentence: Some("as many runs of its pipeline are active as may be".to_owned()),
+        ..Alert::new(AlertKind::TaskWaiting, now, &run.project, key, topic)
+    }
+}
