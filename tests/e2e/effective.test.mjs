@@ -6,26 +6,8 @@ import { after, test } from "node:test";
 import { flawless, look, settled } from "./support/browser.mjs";
 import { THEMES } from "./support/pictures.mjs";
 import { siteFor } from "./support/site.mjs";
-import { ended, stage, start } from "./support/stage.mjs";
-
-/** Eight steps; the first attempt fails as the disk is full, the second does the steps again and hangs. */
-const STEPS = [
-  "for step in 1 2 3 4 5 6 7 8; do sleep 0.1;",
-  `echo '{\\"progress\\": {\\"step\\": '$step', \\"total\\": 9}}' >> $CUBELOOM_OUTPUTS; sleep 1; done;`,
-  "if [ $CUBELOOM_ATTEMPT = 1 ]; then echo OSError: No space left on device >&2; exit 1; fi; sleep 600",
-].join(" ");
-
-const DOCUMENT = `apiVersion: cubeloom/v1
-kind: Pipeline
-name: stuck
-tasks:
-  - name: train
-    template: command
-    resources: {cpu: 100m, memory: 64Mi}
-    retry: {attempts: 2, backoff: {initial: 1s}}
-    hang: {after: 2s}
-    arguments: {command: [sh, -c, "${STEPS}"]}
-`;
+import { ended, stage } from "./support/stage.mjs";
+import { stuck } from "./support/stuck.mjs";
 
 // Before the server is stopped: its jobs would go on.
 after(async () => {
@@ -35,13 +17,7 @@ after(async () => {
 
 const site = siteFor(async (server) => {
   const there = await stage(server);
-  const run = await start(there.api, { document: DOCUMENT });
-  for (let n = 0; n < 600; n += 1) {
-    const { body } = await there.api("GET", `/runs/${run}/tasks/train/instances/0/attempts`);
-    if (body.items?.some((attempt) => attempt.hang?.stacks?.length === 1)) break;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  return { ...there, run };
+  return { ...there, run: await stuck(there.api) };
 });
 
 const WORDS = {

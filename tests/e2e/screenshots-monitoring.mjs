@@ -1,33 +1,23 @@
-// Takes the pictures of docs/screenshots/monitoring: the pages of a busy cluster, of an idle one and of one that is away, of a card,
-// of who holds what and of what a task uses; light and dark, wide and narrow. `make screenshots`.
+// Takes the pictures of docs/screenshots/monitoring: the pages of a busy cluster, of an idle one and of one that is away, of cards,
+// of who holds what and of tasks that work, that do nothing, that hang and of which nothing is known; light and dark, wide and narrow.
+// `make screenshots`.
 
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
-import { launch, open, session, settled } from "./support/browser.mjs";
+import { launch, open, session, settled, SIZES } from "./support/browser.mjs";
+import { begun, placed, pods, SIZE, SPAN } from "./support/held.mjs";
 import { observed } from "./support/observed.mjs";
 import { shrink, THEMES } from "./support/pictures.mjs";
-import { root, Server, until } from "./support/server.mjs";
-import { start } from "./support/stage.mjs";
+import { root, Server } from "./support/server.mjs";
+import { ended } from "./support/stage.mjs";
+import { stuck } from "./support/stuck.mjs";
 
 const folder = join(root, "docs/screenshots/monitoring");
 /** All of them together, in bytes. */
-const MOST = 1_500_000;
-/** How long the task works before its pictures are taken: its plot wants some values. */
-const WORKS_S = 45;
-
-/** A task of two workers that compute, so that there is somebody who holds something. */
-const BUSY = `apiVersion: cubeloom/v1
-kind: Pipeline
-name: train
-tasks:
-  - name: fit
-    template: indexed
-    arguments:
-      workers: 2
-      command: [python3, -c, "import time\\nkept = []\\nwhile True:\\n    kept.append(bytearray(2**20))\\n    until = time.time() + 0.4\\n    while time.time() < until: pass\\n    time.sleep(0.3)"]
-    resources: {cpu: 500m, memory: 256Mi}
-`;
+const MOST = 2_600_000;
+/** What a task's page draws of a worker of which Prometheus tells: cores, memory, disk, network both ways; of its cards use, memory, power. */
+const PLOTS = 8;
 
 const server = await Server.start();
 const browser = await launch();
@@ -35,28 +25,18 @@ let sources = [];
 try {
   server.user("ada", "--admin");
   const api = server.api(server.token("ada"));
-  const run = await start(api, { document: BUSY });
-  await until("the task to run", async () => (await api("GET", `/runs/${run}`)).body.state === "running", () => server.says());
-  const began = Date.now();
-  sources = await observed(server.folder, api);
-  await until("values of its use", async () => Date.now() - began > WORKS_S * 1000, undefined, 2 * WORKS_S);
+  const state = await session(browser, server, "ada");
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  const state = await session(browser, server, "ada");
-  for (const theme of THEMES) {
-    for (const size of ["wide", "narrow"]) {
-      const page = await open(browser, server, { theme, state, size });
-      for (const [name, path] of pages(run)) {
-        await page.goto(path);
-        await settled(page);
-        await page.locator(".spinner:visible").waitFor({ state: "detached" });
-        await unfolded(page);
-        await page.screenshot({ path: join(folder, `${name}-${theme}${size === "narrow" ? "-390" : ""}.png`) });
-      }
-      await page.context().close();
-    }
-  }
-  await api("POST", `/runs/${run}/cancel`, {});
+  // Before anybody holds anything.
+  await all([{ name: "holders-idle", path: "/holders" }], state);
+  const runs = await begun(server, api);
+  sources = await observed(server.folder, api, { pods: pods(runs), size: SIZE, span: SPAN });
+  await placed(server, runs);
+  const hangs = await stuck(api);
+  await all([...clusters(), ...cards(), ...holders(), ...tasks(runs, hangs)], state);
+  await api("POST", `/runs/${hangs}/cancel`, {});
+  await ended(api, hangs);
   shrink(folder, MOST);
 } finally {
   await browser.close();
@@ -64,24 +44,84 @@ try {
   await server.stop();
 }
 
-/** With its plots, and as tall as it is, so that nothing is cut off. */
-async function unfolded(page) {
-  const plots = page.locator("details:has(> summary h2)");
-  if (await plots.count() > 0) await plots.first().evaluate((one) => { one.open = true; });
+async function all(wanted, state) {
+  for (const theme of THEMES) {
+    for (const size of Object.keys(SIZES)) {
+      for (const one of wanted) {
+        const page = await open(browser, server, { theme, state, size });
+        await take(page, one, `${one.name}-${theme}${size === "narrow" ? "-390" : ""}`);
+        await page.context().close();
+      }
+    }
+  }
+}
+
+/** `opens` is what is unfolded, `there` waits for what must be seen. */
+async function take(page, { path, opens = [], there = async () => undefined }, name) {
+  await page.goto(path);
   await settled(page);
+  for (const waits of [".spinner:visible", "#monitoring[aria-busy=true]"]) await page.locator(waits).waitFor({ state: "detached" });
+  for (const selector of opens) await page.locator(selector).first().evaluate((one) => { one.open = true; });
+  await there(page);
+  await settled(page);
+  await whole(page);
+  await page.screenshot({ path: join(folder, `${name}.png`) });
+}
+
+/** As tall as it is, so that nothing is cut off. */
+async function whole(page) {
   const height = await page.evaluate(() => document.documentElement.scrollHeight);
-  await page.setViewportSize({ width: page.viewportSize().width, height: Math.max(700, height) });
+  await page.setViewportSize({ width: page.viewportSize().width, height });
   await settled(page);
 }
 
-/** What is taken, by name. */
-function pages(run) {
-  const clusters = ["busy", "idle", "broken"].flatMap((name) => [[name, `/clusters/${name}`], [`${name}-nodes`, `/clusters/${name}/nodes`]]);
+function clusters() {
+  return ["busy", "idle", "broken"].flatMap((name) => [{ name, path: `/clusters/${name}` }, { name: `${name}-nodes`, path: `/clusters/${name}/nodes` }]);
+}
+
+/** One that works, one that is held and does nothing, with advice, one that the driver has found faulty, and one that is gone. */
+function cards() {
+  const path = (card) => `/clusters/busy/gpus/GPU-${card}`;
   return [
-    ...clusters,
-    ["card", "/clusters/busy/gpus/GPU-node-01-0"],
-    ["card-vanished", "/clusters/busy/gpus/GPU-node-03-2"],
-    ["holders", "/holders"],
-    ["task", `/runs/${run}/tasks/fit`],
+    { name: "card-busy", path: path("node-01-0") },
+    { name: "card-idle", path: path("node-02-0"), there: (page) => page.locator("[data-rule=held_idle]").waitFor() },
+    { name: "card-broken", path: path("node-03-1") },
+    { name: "card-vanished", path: path("node-03-2") },
+  ];
+}
+
+/** With all that is held, and the same when the server does not answer any more. */
+function holders() {
+  const row = (page) => page.locator("#monitoring tbody tr").first().waitFor();
+  const away = async (page) => {
+    await row(page);
+    await page.route("**/api/v1/holders*", (route) => route.abort());
+    // A page that is looked at again asks again.
+    await page.evaluate(() => { document.dispatchEvent(new Event("visibilitychange")); });
+    await page.getByText(/What is shown is not new/).waitFor();
+  };
+  return [
+    { name: "holders-busy", path: "/holders", there: row },
+    { name: "holders-broken", path: "/holders", there: away },
+  ];
+}
+
+function tasks({ train, explore, tune }, hangs) {
+  const usage = ["#task-usage"];
+  const plots = (page) => page.locator("#task-usage .plot").nth(PLOTS - 1).waitFor();
+  const advice = async (page) => {
+    await page.locator("#task-advice [data-rule=held_idle]").waitFor();
+    await plots(page);
+  };
+  return [
+    { name: "task-busy", path: `/runs/${train}/tasks/train`, opens: usage, there: plots },
+    { name: "task-idle", path: `/runs/${explore}/tasks/explore`, opens: usage, there: advice },
+    { name: "task-broken", path: `/runs/${tune}/tasks/tune`, opens: usage, there: (page) => page.getByText(/Prometheus does not answer/).first().waitFor() },
+    {
+      name: "task-hang",
+      path: `/runs/${hangs}/tasks/train`,
+      opens: ["#task-effective details", ".stacks"],
+      there: (page) => page.locator(".task-hang").waitFor(),
+    },
   ];
 }

@@ -24,11 +24,28 @@ const BUSY = [
 ];
 const IDLE = [{ name: "node-01", busy: 0.02, cards: cards(8, {}) }, { name: "node-02", busy: 0.03, cards: cards(8, {}) }];
 
-/** Adds them, as an administrator, with a Prometheus each; what to stop in the end. */
-export async function observed(folder, api) {
+/** How far behind the one before it a pod's cards are, in seconds: workers of a gang do nearly the same. */
+const BEHIND = 90;
+
+/** A node with pods, which hold its first cards, one pod after the other, in the place of somebody whom the server does not know. */
+function withPods(node, pods) {
+  const holders = pods.flatMap((pod, at) => Array.from({ length: pod.gpus }, () => ({ pod: pod.name, behind: at * BEHIND })));
+  const taken = (card, { pod, behind }) => {
+    const { usage } = card;
+    return { ...card, pod, usage: typeof usage === "function" ? (at) => usage(at - behind) : usage };
+  };
+  return { ...node, pods, cards: node.cards.map((card, at) => (at < holders.length ? taken(card, holders[at]) : card)) };
+}
+
+/**
+ * Adds them, as an administrator, with a Prometheus each; what to stop in the end. `pods` are those of the busy cluster's nodes, by
+ * the node; `size` is what each node has, and `span` what is recorded, as `recording` takes them.
+ */
+export async function observed(folder, api, { pods = {}, size = {}, span } = {}) {
   const sources = [];
-  for (const [name, nodes] of [["busy", BUSY], ["idle", IDLE]]) {
-    const source = await prometheus(folder, recording(nodes));
+  const busy = BUSY.map((node) => withPods(node, pods[node.name] ?? []));
+  for (const [name, nodes] of [["busy", busy], ["idle", IDLE]]) {
+    const source = await prometheus(folder, recording(nodes.map((node) => ({ ...node, ...size })), span));
     sources.push(source);
     await api("POST", "/clusters", { name, access: "kubeconfig", kubeconfig: KUBECONFIG, prometheus: source.url, grafana: "https://grafana.example.org/d/1" });
   }

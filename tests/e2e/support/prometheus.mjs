@@ -22,7 +22,8 @@ function freePort() {
 
 /**
  * The lines of nodes with cards, as promtool takes them. A card is `{usage, memory, xid, pod, from, until}`: `usage` a number
- * from 0 to 1 or a function of the moment, and seconds from now, before and after which it is away.
+ * from 0 to 1 or a function of the moment, and seconds from now, before and after which it is away. A pod of a node is
+ * `{name, cores, gibibytes, gpus, busy}`: what it asks for, and the share of its cores that it uses.
  */
 export function recording(nodes, { before, after, step } = SPAN) {
   const now = Math.floor(Date.now() / 1000);
@@ -35,7 +36,8 @@ export function recording(nodes, { before, after, step } = SPAN) {
       if (is !== null) lines.push(`${name}{${text}} ${is} ${now + at}`);
     }
   };
-  for (const { name, cores = 4, gibibytes = 64, busy = 0.5, cards } of nodes) {
+  for (const { name, cores = 4, gibibytes = 64, busy = 0.5, cards, pods = [] } of nodes) {
+    for (const pod of pods) recordPod(put, name, pod, before);
     const instance = `${name}:9100`;
     for (const [resource, is] of [["cpu", cores], ["memory", gibibytes * 2 ** 30], ["nvidia_com_gpu", cards.length]]) {
       put("kube_node_status_allocatable", { node: name, resource }, () => is);
@@ -61,6 +63,23 @@ export function recording(nodes, { before, after, step } = SPAN) {
     });
   }
   return `${[...metrics.values()].flat().join("\n")}\n# EOF\n`;
+}
+
+/** What kube-state-metrics and cAdvisor tell of a pod on a node. */
+function recordPod(put, node, { name, cores, gibibytes, gpus, busy }, before) {
+  const pod = { namespace: "cubeloom-jobs", pod: name };
+  const [container, network] = [{ ...pod, container: "main" }, { ...pod, interface: "eth0" }];
+  for (const [resource, is] of [["cpu", cores], ["memory", gibibytes * 2 ** 30], ["nvidia_com_gpu", gpus]]) {
+    put("kube_pod_container_resource_requests", { ...pod, node, resource }, () => is);
+  }
+  put("kube_pod_status_phase", { ...pod, phase: "Running" }, () => 1);
+  // A counter that grows by so much a second, now a fifth more, now a fifth less.
+  const counter = (rate) => (at) => rate * (at + before + 60 * (1 - Math.cos(at / 300)));
+  put("container_cpu_usage_seconds_total", container, counter(cores * busy));
+  put("container_memory_working_set_bytes", container, (at) => Math.round(gibibytes * 2 ** 30 * (0.6 + 0.1 * Math.sin(at / 900))));
+  put("container_fs_reads_bytes_total", container, counter(busy * 2 ** 28));
+  put("container_network_receive_bytes_total", network, counter(busy * 2 ** 30));
+  put("container_network_transmit_bytes_total", network, counter(busy * 2 ** 30));
 }
 
 /** Starts one over a recording, in a folder below `folder`. */
