@@ -38,6 +38,23 @@ pub struct RunTime {
 }
 
 impl RunTime {
+    /// What lengths say together, in microseconds. `None` where they are too few.
+    #[must_use]
+    pub fn of(mut micros: Vec<u64>) -> Option<Self> {
+        let attempts = micros.len();
+        if attempts < ENOUGH {
+            return None;
+        }
+        micros.sort_unstable();
+        let median = u64::midpoint(micros[(attempts - 1) / 2], micros[attempts / 2]);
+        // What takes no time at all has no logarithm.
+        let logarithms: Vec<f64> = micros.iter().map(|length| (*length).max(1) as f64).map(f64::ln).collect();
+        let mean = logarithms.iter().sum::<f64>() / attempts as f64;
+        let squares: f64 = logarithms.iter().map(|one| (one - mean).powi(2)).sum();
+        let spread = (squares / (attempts - 1) as f64).sqrt();
+        Some(Self { median: Duration::from_micros(median), spread, attempts })
+    }
+
     /// Nine of ten are shorter.
     #[must_use]
     pub fn p90(&self) -> Duration {
@@ -88,24 +105,8 @@ impl History {
     ) -> Option<RunTime> {
         let is_of = |lengths: &&Lengths| lengths.task.as_deref() == task && lengths.template == template;
         let lengths = self.0.iter().filter(is_of).filter(|lengths| counts(lengths));
-        run_time(lengths.flat_map(|lengths| lengths.micros.iter().copied()).collect())
+        RunTime::of(lengths.flat_map(|lengths| lengths.micros.iter().copied()).collect())
     }
-}
-
-/// What lengths say together. `None` where they are too few.
-fn run_time(mut micros: Vec<u64>) -> Option<RunTime> {
-    let attempts = micros.len();
-    if attempts < ENOUGH {
-        return None;
-    }
-    micros.sort_unstable();
-    let median = u64::midpoint(micros[(attempts - 1) / 2], micros[attempts / 2]);
-    // What takes no time at all has no logarithm.
-    let logarithms: Vec<f64> = micros.iter().map(|length| (*length).max(1) as f64).map(f64::ln).collect();
-    let mean = logarithms.iter().sum::<f64>() / attempts as f64;
-    let squares: f64 = logarithms.iter().map(|one| (one - mean).powi(2)).sum();
-    let spread = (squares / (attempts - 1) as f64).sqrt();
-    Some(RunTime { median: Duration::from_micros(median), spread, attempts })
 }
 
 #[cfg(test)]
@@ -157,9 +158,9 @@ mod tests {
     #[test]
     fn the_spread_is_a_factor() {
         // Twice as long and half as long are equally far from the median.
-        let found = run_time(vec![MINUTE, 2 * MINUTE, 4 * MINUTE]).unwrap();
+        let found = RunTime::of(vec![MINUTE, 2 * MINUTE, 4 * MINUTE]).unwrap();
         assert_eq!((found.median, found.attempts), (Duration::from_secs(120), 3));
         assert!((found.spread - 2_f64.ln()).abs() < 1e-9, "{}", found.spread);
-        assert_eq!(run_time(vec![0; 5]).unwrap().spread, 0.0);
+        assert_eq!(RunTime::of(vec![0; 5]).unwrap().spread, 0.0);
     }
 }

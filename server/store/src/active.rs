@@ -1,6 +1,7 @@
 //! How many runs of a pipeline are active at once, on all servers together.
 
 use cubeloom_domain::RunId;
+use cubeloom_domain::history::KEPT;
 use cubeloom_domain::record::{Changes, RunRecord};
 use sqlx::{AnyConnection, AssertSqlSafe};
 
@@ -66,6 +67,19 @@ impl Store {
         );
         let runs = self.all(AssertSqlSafe(sql), values, rows::run).await?;
         Ok(Ahead { active: all.saturating_sub(queued), queued, runs })
+    }
+
+    /// How long the last runs of a pipeline took that ended well, in microseconds.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn run_lengths(&self, project: &str, pipeline: &str) -> Result<Vec<u64>, StoreError> {
+        let sql = format!(
+            "SELECT ended_at - started_at FROM runs WHERE project = $1 AND pipeline = $2 AND state = 'succeeded' \
+             AND started_at IS NOT NULL ORDER BY id DESC LIMIT {KEPT}"
+        );
+        let values = Values::texts("run", &[project, pipeline])?;
+        self.all(AssertSqlSafe(sql), values, |row| Columns::of("run", row).int()).await
     }
 
     /// The live runs that others lead, or nobody, of pipelines of which `owner` has runs that are queued.

@@ -1,7 +1,10 @@
 //! Why a run has not begun.
 
+use cubeloom_admission::{Lasts, turns};
+use cubeloom_domain::history::RunTime;
 use cubeloom_domain::record::RunRecord;
 use cubeloom_domain::state::RunState;
+use cubeloom_domain::waiting::StartEstimate;
 use cubeloom_store::Ahead;
 
 use super::Reader;
@@ -12,6 +15,8 @@ use crate::time::Time;
 
 /// The word of the rule that keeps a run from beginning before others of its pipeline.
 pub(crate) const RULE: &str = "max_active_runs";
+/// Of so many that wait it is worked out when it is their turn.
+const FORESEEN: u64 = 500;
 /// So many of the runs before it are told.
 const TOLD: usize = 20;
 
@@ -25,7 +30,32 @@ pub(crate) async fn of(web: &Web, reader: &Reader<'_>) -> ApiResult<Option<RunWa
     }
     let RunRecord { project, pipeline, id, .. } = &reader.record;
     let ahead = web.store().runs_ahead(project, pipeline, id, TOLD).await?;
-    Ok(Some(view(reader.plan.max_active_runs, ahead)))
+    let limit = reader.plan.max_active_runs;
+    let start = match limit {
+        Some(limit) => begins(web, project, pipeline, (limit, &ahead)).await?,
+        None => None,
+    };
+    Ok(Some(RunWaitView { start: start.map(Into::into), ..view(limit, ahead) }))
+}
+
+/// When it is the turn of a run behind these, by how long runs of the pipeline took.
+async fn begins(
+    web: &Web,
+    project: &str,
+    pipeline: &str,
+    (limit, ahead): (u32, &Ahead),
+) -> ApiResult<Option<StartEstimate>> {
+    let active: Vec<&RunRecord> = ahead.runs.iter().filter(|run| run.state != RunState::Queued).collect();
+    // Of those that are not told nobody knows here since when they run; of a long line nothing would be said of its end.
+    if active.len() as u64 != ahead.active || ahead.queued > FORESEEN {
+        return Ok(None);
+    }
+    let length = RunTime::of(web.store().run_lengths(project, pipeline).await?);
+    let lasts = Lasts { length: length.map(Into::into), limit: None };
+    let now = web.now();
+    let going: Vec<_> = active.iter().map(|run| (run.started_at.unwrap_or(now), lasts)).collect();
+    let line = vec![lasts; ahead.queued as usize + 1];
+    Ok(turns(&going, &line, limit as usize, now, 1).pop().flatten())
 }
 
 fn view(limit: Option<u32>, ahead: Ahead) -> RunWaitView {
@@ -42,6 +72,7 @@ fn view(limit: Option<u32>, ahead: Ahead) -> RunWaitView {
         active,
         ahead: queued,
         runs: runs.iter().map(before).collect(),
+        start: None,
     }
 }
 

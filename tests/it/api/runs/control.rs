@@ -158,7 +158,16 @@ fn a_queued_run_says_which_runs_are_before_it() {
     assert_eq!(wait(&first), Value::Null, "it has begun");
     let text = page(&editor, &format!("/runs/{third}"));
     assert!(text.contains("run-wait") && text.contains(&format!("href=\"/runs/{second}\"")), "{text}");
+    assert_eq!(why["start"], Value::Null, "nobody knows how long they take");
     std::fs::remove_file(&held).unwrap();
     until(&editor, &third, "succeeded");
     assert_eq!(wait(&third), Value::Null);
+    // Three have ended: it is known now.
+    std::fs::write(&held, "").unwrap();
+    let first = start(&editor, &source);
+    until(&editor, &first, "running");
+    let second = start(&editor, &source);
+    wait_for("the second to have an estimate", || wait(&second)["start"]["p50"].is_string());
+    assert!(page(&editor, &format!("/runs/{second}")).contains("tarts in about"), "the page says it");
+    std::fs::remove_file(&held).unwrap();
 }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::api::tasks::effective::EffectiveView;
+use crate::api::tasks::view::StartView;
 use crate::error::ProblemView;
 use crate::time::Time;
 
@@ -111,6 +112,9 @@ pub struct RunWaitView {
     /// These runs: the active ones, then those that wait, the oldest first; twenty of them at the most. Whoever sees a run
     /// sees the others of its pipeline.
     pub runs: Vec<RunAheadView>,
+    /// When it may begin, by how long the pipeline's last runs took; absent where too little is known of that.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub start: Option<StartView>,
 }
 
 /// A run that is before another.

@@ -12,7 +12,7 @@ mod objects;
 mod outputs;
 mod parallel;
 mod parameters;
-mod row;
+pub(crate) mod row;
 mod table;
 mod tally;
 pub(crate) mod task;

@@ -1,7 +1,7 @@
 //! A task as a line of a table: what is going on, in one sentence.
 
 use super::tally::tally;
-use crate::api::tasks::view::{TaskView, WaitView};
+use crate::api::tasks::view::{StartView, TaskView, WaitView};
 use crate::pages::Frame;
 use crate::pages::runs::short;
 use crate::show::about;
@@ -100,11 +100,14 @@ pub(super) fn waits(frame: &Frame, wait: &WaitView) -> String {
         _ => "run.wait-unknown",
     });
     let why = joined([Some(rule.to_owned()), Some(frame.said(&wait.message))], ": ");
-    let within = |at: Time| about(frame.lang, at.0.since(frame.now.0));
-    let start = wait.start.map(|start| {
-        frame.t_with("run.wait-start", [("likely", within(start.p50)), ("late", within(start.p90))])
-    });
+    let start = wait.start.as_ref().map(|start| starts(frame, start));
     joined([Some(why), start], frame.t("run.wait-then"))
+}
+
+/// When something may start.
+pub(crate) fn starts(frame: &Frame, start: &StartView) -> String {
+    let within = |at: Time| about(frame.lang, at.0.since(frame.now.0));
+    frame.t_with("run.wait-start", [("likely", within(start.p50)), ("late", within(start.p90))])
 }
 
 fn joined<const N: usize>(parts: [Option<String>; N], between: &str) -> String {
