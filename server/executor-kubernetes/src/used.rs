@@ -10,7 +10,7 @@ use std::time::Duration;
 use cubeloom_domain::kubernetes::labels;
 use cubeloom_domain::monitoring::PodReading;
 use cubeloom_domain::usage::{PodUse, RoleUsage, UsageSummary};
-use cubeloom_domain::{Bytes, Cpu};
+use cubeloom_domain::{Bytes, Cpu, Timestamp};
 use cubeloom_workers::ends::End;
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use kube::api::{Api, ApiResource, DynamicObject, ListParams};
@@ -100,11 +100,13 @@ impl Meter {
         measured.map(|((_, pod), one)| (pod.clone(), reading(one))).collect()
     }
 
-    /// The memory of a pod, as it was measured last.
+    /// The memory of a pod whose program began at this moment, as it was measured last. What was measured before is of another pod:
+    /// of a job that was suspended or has scaled, the next one has the name of one that is gone.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is not below 0")]
-    pub fn memory(&self, namespace: &str, pod: &str) -> Option<Bytes> {
+    pub fn memory(&self, namespace: &str, pod: &str, since: Timestamp) -> Option<Bytes> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.get(&(namespace.to_owned(), pod.to_owned())).map(|measured| Bytes(measured.memory as u64))
+        let measured = all.get(&(namespace.to_owned(), pod.to_owned()))?;
+        measured.is_of(since).then_some(Bytes(measured.memory as u64))
     }
 
     /// What a job's pods used that has ended: of each the mean of what was measured for as long as it ran, so that what nobody
@@ -147,6 +149,12 @@ impl Meter {
 }
 
 impl Measured {
+    /// Whether the last measurement is of what began at this moment, as far as it says when it was made.
+    fn is_of(&self, since: Timestamp) -> bool {
+        let at = self.last.parse::<jiff::Timestamp>().ok();
+        at.is_none_or(|at| Timestamp(at.as_microsecond()) >= since)
+    }
+
     /// What a worker used that ran for so long, and had all of `at_least` in use.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "none is below 0")]
     fn of_worker(&self, ran: Duration, at_least: Option<Bytes>) -> UsageSummary {
@@ -199,8 +207,6 @@ pub async fn keep(cluster: Arc<Cluster>) {
 mod tests {
     use serde_json::json;
 
-    use cubeloom_domain::Timestamp;
-
     use super::*;
     use crate::testing::{pod, seen_with};
 
@@ -229,7 +235,8 @@ mod tests {
         meter.take("team", &metrics("worker-0", "10:00:00", "500m", "2Gi"));
         meter.take("team", &metrics("worker-0", "10:00:00", "500m", "2Gi"));
         meter.take("team", &metrics("worker-0", "10:00:15", "1500000000n", "1Gi"));
-        assert_eq!(meter.memory("team", "worker-0"), Some(Bytes((1 << 30) + (1 << 20))), "the last");
+        let last = meter.memory("team", "worker-0", Timestamp(0));
+        assert_eq!(last, Some(Bytes((1 << 30) + (1 << 20))), "the last");
         meter.take("team", &metrics("worker-1", "10:00:00", "250m", "64Mi"));
         meter.take("other", &metrics("worker-2", "10:00:00", "64", "64Gi"));
         // A pod of which there are no figures yet has no containers.
@@ -242,6 +249,18 @@ mod tests {
         assert_eq!(used.peak_memory, Bytes((2 << 30) + (1 << 20)), "the largest worker's");
         assert!(roles.is_empty(), "a peak may lie between so few looks");
         assert_eq!(summary(&meter), Default::default(), "it is forgotten");
+    }
+
+    #[test]
+    fn what_a_pod_used_that_is_gone_is_not_what_the_next_one_of_its_name_uses() {
+        let meter = Meter::default();
+        meter.take("team", &metrics("worker-0", "2026-03-01T09:30:00Z", "500m", "2Gi"));
+        let since = |text: &str| {
+            let since = Timestamp(text.parse::<jiff::Timestamp>().unwrap().as_microsecond());
+            meter.memory("team", "worker-0", since)
+        };
+        assert_eq!(since("2026-03-01T09:30:00Z"), Some(Bytes((2 << 30) + (1 << 20))));
+        assert_eq!(since("2026-03-01T09:30:01Z"), None);
     }
 
     #[test]

@@ -1,9 +1,12 @@
 //! Each case of the suite that a cluster can pass. Bindings are the same for all jobs here, a thousand pods are more than
 //! one node takes, and a disk that is full would be this machine's.
 
-/// One test a case.
+/// One test a case, on a node that is made in this way.
 macro_rules! cases {
     ($module:ident: $($case:ident),+) => {
+        cases!($module on new: $($case),+);
+    };
+    ($module:ident on $place:ident: $($case:ident),+) => {
         mod $module {
             use cubeloom_testkit::conformance::$module;
 
@@ -13,7 +16,7 @@ macro_rules! cases {
                 #[ignore = "needs a cluster with a real node"]
                 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
                 async fn $case() {
-                    $module::$case(&mut OnNode::new()).await;
+                    $module::$case(&mut OnNode::$place()).await;
                 }
             )+
         }
@@ -24,5 +27,6 @@ cases!(submit: ends_well, measures, twice, concurrently, exits, setup, outputs);
 cases!(cancel: before, starting, running, ended, stubborn, causes);
 cases!(crash: before, starting, running, ended, away, stopping, cancelled_after);
 cases!(gang: first_cause, killed, orphans, master, elastic);
+cases!(growth on measured: lives, crash_before);
 cases!(faults: unreadable_command, long_arguments, out_of_memory);
 cases!(load: long_logs);

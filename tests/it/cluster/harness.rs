@@ -10,16 +10,27 @@ use std::time::Duration;
 use cubeloom_compiler::lower::lower;
 use cubeloom_domain::clock::Clock;
 use cubeloom_domain::clusters::Standing;
-use cubeloom_domain::executor::{Executor, Submission};
+use cubeloom_domain::executor::{BoxFuture, Executor, Submission};
 use cubeloom_domain::job::Job;
 use cubeloom_domain::kubernetes::KubernetesFacts;
-use cubeloom_domain::{AttemptKey, Cpu, RunId};
+use cubeloom_domain::{AttemptKey, Bytes, Cpu, RunId};
 use cubeloom_executor_kubernetes::{Access, KubernetesConfig, KubernetesExecutor, Owners};
 use cubeloom_testkit::clock::SystemClock;
-use cubeloom_testkit::conformance::{Harness, Program, Recorder, Server, processes_with, random};
+use cubeloom_testkit::conformance::scaling::ScalingHarness;
+use cubeloom_testkit::conformance::{Harness, PATIENCE, Program, Recorder, Server, processes_with, random};
+use kube::api::ListParams;
+use tokio::time::{sleep, timeout};
+
+use super::kubectl::Kubectl;
+use super::metrics::{self, Metrics};
+use super::product::until;
 
 /// The image that every template's name stands for on the node of the tests.
 const IMAGE: &str = "ghcr.io/cubeloom/command:1.0.0";
+/// Enough for what does little, and little enough for many pods on one node.
+const SMALL: Cpu = Cpu(20);
+/// Enough to use memory as fast as a test needs it.
+const BUSY: Cpu = Cpu(200);
 /// Where pods see the project's workspace.
 const WORKSPACE: &str = "/cubeloom/workspace";
 
@@ -32,6 +43,10 @@ pub struct OnNode {
     workspace: String,
     config: KubernetesConfig,
     server: Server<KubernetesExecutor>,
+    /// What a worker gets.
+    cpu: Cpu,
+    /// What tells what its pods use, where something does.
+    metrics: Option<Metrics>,
 }
 
 /// A server that has seen what is installed on the cluster: that decides what a job becomes.
@@ -68,7 +83,7 @@ pub fn config(folder: &Path) -> KubernetesConfig {
 pub fn small(job: &mut Job) {
     job.image = Some(IMAGE.into());
     for role in &mut job.roles {
-        role.resources.cpu = Cpu(20);
+        role.resources.cpu = SMALL;
     }
 }
 
@@ -107,7 +122,22 @@ impl OnNode {
         fs::write(&ledger, "").unwrap();
         fs::set_permissions(&ledger, fs::Permissions::from_mode(0o666)).unwrap();
         let server = start(&config);
-        Self { folder, claim, workspace, config, server }
+        Self { folder, claim, workspace, config, server, cpu: SMALL, metrics: None }
+    }
+
+    /// On a cluster that says what its pods use, and gives those that run more memory.
+    pub fn measured() -> Self {
+        let metrics = Metrics::new();
+        metrics.follow(told("CUBELOOM_TEST_NAMESPACE"));
+        let mut node = Self::new();
+        (node.cpu, node.metrics) = (BUSY, Some(metrics));
+        let measures = || {
+            let facts = node.server.inner().facts().kubernetes;
+            facts.is_some_and(|facts| facts.kinds.contains_key("pods.metrics.k8s.io/v1beta1"))
+        };
+        until("the cluster says what pods use", measures);
+        until("the cluster gives them more", || node.server.inner().growth().is_some());
+        node
     }
 
     /// What a worker has written.
@@ -141,8 +171,29 @@ impl OnNode {
         let run = RunId::new(SystemClock.now(), random().into());
         let mut job = program.job(AttemptKey { run, task: "case".into(), instance: 0, n: 1 });
         small(&mut job);
+        job.roles.iter_mut().for_each(|role| role.resources.cpu = self.cpu);
         job.env.insert("LEDGER".into(), format!("{WORKSPACE}/ledger"));
         job
+    }
+}
+
+impl ScalingHarness for OnNode {
+    fn lowered(&self, job: Job) -> Submission {
+        self.submission_of(job)
+    }
+
+    /// The kubelet gives it, some time after the API server has taken it.
+    fn given<'a>(&'a self, key: &'a AttemptKey, memory: Bytes) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            let pods = metrics::pods(&Kubectl::new().await, &told("CUBELOOM_TEST_NAMESPACE"));
+            let its = ListParams::default().labels(&format!("cubeloom/job={}", key.object_name()));
+            let have_it = async {
+                while pods.list(&its).await.unwrap().iter().any(|pod| metrics::limit(pod) != Some(memory)) {
+                    sleep(Duration::from_millis(100)).await;
+                }
+            };
+            timeout(PATIENCE, have_it).await.unwrap_or_else(|_| panic!("{key}: {memory} were not given"));
+        })
     }
 }
 

@@ -11,6 +11,7 @@ mod frameworkcontroller;
 mod harness;
 mod kubectl;
 mod looked_at;
+mod metrics;
 pub mod product;
 mod proxy;
 mod ray;

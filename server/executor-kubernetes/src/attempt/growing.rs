@@ -195,7 +195,10 @@ impl Attempt {
             return;
         }
         let seen = self.cluster.look(&going.name);
-        let used = |pod: &PodView| self.cluster.meter.memory(&going.name.0, &pod.name);
+        let used = |pod: &PodView| match pod.state {
+            PodState::Running { since } => self.cluster.meter.memory(&going.name.0, &pod.name, since),
+            _ => None,
+        };
         for full in going.growing.full(&seen, used, Instant::now()) {
             self.cluster.report(&self.known.job.key, Event::NearlyFull(full));
         }

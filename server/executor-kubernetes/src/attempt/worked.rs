@@ -166,7 +166,7 @@ mod tests {
         let (sum, roles) = used(&one);
         assert_eq!((sum.cpu_us, sum.peak_memory), (2 * 30_000_000, Bytes(1_000_000_000)));
         assert_eq!((roles.len(), roles[0].cpu_high), (1, Cpu(2000)), "of the one that was measured often");
-        assert_eq!(one.cluster.meter.memory("a", "worker-9"), None, "it is no pod of now");
+        assert_eq!(one.cluster.meter.memory("a", "worker-9", Timestamp(0)), None, "it is no pod of now");
         let kinds = [(used::KIND.to_owned(), Default::default())].into();
         let facts = KubernetesFacts { kinds, ..KubernetesFacts::default() };
         one.cluster.facts.write().unwrap().kubernetes = Some(facts);

@@ -76,7 +76,7 @@ pub async fn lives(harness: &mut impl ScalingHarness) {
         grow(harness, submission).await;
     }
     // What was given is there before anything else that is asked for after it.
-    tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+    harness.given(&key, GETS).await;
     need_more(harness);
     assert_eq!(harness.recorder().ended(&key).await.outcome, Outcome::Succeeded);
     assert_gone(harness, &key);
@@ -94,6 +94,7 @@ pub async fn crash_before(harness: &mut impl ScalingHarness) {
     harness.executor().bind(&more.job).expect("room");
     harness.executor().adopt(more).await;
     harness.recorder().started(&key).await;
+    harness.given(&key, GETS).await;
     need_more(harness);
     assert_eq!(harness.recorder().ended(&key).await.outcome, Outcome::Succeeded);
     assert_gone(harness, &key);

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use cubeloom_domain::AttemptKey;
-use cubeloom_domain::executor::{Event, StopCause, Submission};
+use cubeloom_domain::executor::{BoxFuture, Event, StopCause, Submission};
 use cubeloom_domain::job::Job;
 use cubeloom_domain::outcome::{FailureKind, Outcome};
+use cubeloom_domain::{AttemptKey, Bytes};
 
 use super::{Harness, Program, assert_gone, failure, signed, until_executed};
 
@@ -15,6 +15,12 @@ const GRACE: Duration = Duration::from_secs(5);
 pub trait ScalingHarness: Harness {
     /// What is submitted for a job that is bound.
     fn lowered(&self, job: Job) -> Submission;
+
+    /// Waits until the workers of an attempt have this memory, which they were given while they run: a moment, where the
+    /// executor gives it itself.
+    fn given<'a>(&'a self, _key: &'a AttemptKey, _memory: Bytes) -> BoxFuture<'a, ()> {
+        Box::pin(tokio::time::sleep(Duration::from_millis(500)))
+    }
 }
 
 /// The same attempt with so many workers. Those that come are bound.

@@ -1,4 +1,5 @@
-//! More memory for pods that run: the API server takes it, and nothing else of the pod changes.
+//! More memory for pods that run: the API server takes it, and nothing else of the pod changes. What the cluster's metrics API says
+//! of pods, and what their kubelets do, is played.
 
 use std::sync::Arc;
 
@@ -9,13 +10,43 @@ use cubeloom_domain::{AttemptKey, Bytes, Clock, RunId};
 use cubeloom_executor_kubernetes::KubernetesConfig;
 use cubeloom_testkit::clock::SystemClock;
 use cubeloom_testkit::conformance::{Program, random};
-use kube::api::{Patch, PatchParams};
+use kube::ResourceExt;
+use kube::api::{DynamicObject, ListParams, Patch, PatchParams};
 use serde_json::{Value, json};
 
-use super::Place;
+use super::{Place, add};
+use crate::api::support::{Client, Server, Who};
 use crate::cluster::harness::{config, small, start};
-use crate::cluster::kubectl::Object;
-use crate::cluster::product::until;
+use crate::cluster::metrics::{self, Metrics};
+use crate::cluster::product::{ended, until};
+use crate::support::TestApp;
+
+const MIB: u64 = 1 << 20;
+const PIPELINES: &str = "/projects/default/pipelines";
+
+/// A template without sizing.
+const UNCHECKED: &str = r#"{apiVersion: cubeloom/v1, kind: TaskTemplate, name: unchecked, version: 1.0.0, group: basics,
+label: {en: Unchecked, zh: 不检}, help: {en: Is not sized., zh: 不检。}, framework: single,
+image: 'ghcr.io/cubeloom/command:1.0.0',
+parameters: {type: object, additionalProperties: false, required: [program],
+  properties: {program: {type: string, title: Program}}},
+roles: [{name: worker, replicas: 1, resources: {cpu: 100m, memory: 64Mi}}], env: {NO_RESOURCE_CHECK: 'true'},
+command: ["{{ args.program }}"]}"#;
+
+/// The memory that a pod's program asks for, and its limit.
+fn memory(pod: &DynamicObject) -> Value {
+    let resources = &pod.data["spec"]["containers"][0]["resources"];
+    json!([resources["requests"]["memory"], resources["limits"]["memory"]])
+}
+
+/// A kubelet that can resize tells what containers have: those that are simulated do not.
+fn tell_what_it_has(place: &Place, pod: &DynamicObject) {
+    let mut statuses = pod.data["status"]["containerStatuses"].clone();
+    statuses[0]["resources"] = pod.data["spec"]["containers"][0]["resources"].clone();
+    let status = Patch::Merge(json!({"status": {"containerStatuses": statuses}}));
+    let (api, params) = (metrics::pods(&place.kubectl, &place.namespace), PatchParams::default());
+    place.runtime.block_on(api.patch_status(&pod.name_any(), &params, &status)).unwrap();
+}
 
 #[ignore = "needs a cluster"]
 #[test]
@@ -40,32 +71,20 @@ fn pods_that_run_get_more_memory_and_stay_what_they_are() {
         Submission { job: Arc::new(job), lowered: Arc::new(lowered) }
     };
     // Of each pod: what tells it from another, its class, and its memory.
-    let any = json!({"name": "any", "namespace": place.namespace});
-    let api = place.kubectl.api(&Object::of(json!({"apiVersion": "v1", "kind": "Pod", "metadata": any})));
+    let api = metrics::pods(&place.kubectl, &place.namespace);
     let list = || place.runtime.block_on(api.list(&Default::default())).unwrap();
     let pods = || {
         let all = list();
         let mut pods: Vec<(String, Value, Value)> = all
             .iter()
-            .map(|pod| {
-                let resources = &pod.data["spec"]["containers"][0]["resources"];
-                let memory = json!([resources["requests"]["memory"], resources["limits"]["memory"]]);
-                (pod.metadata.uid.clone().unwrap(), pod.data["status"]["qosClass"].clone(), memory)
-            })
+            .map(|pod| (pod.uid().unwrap(), pod.data["status"]["qosClass"].clone(), memory(pod)))
             .collect();
         pods.sort_by(|one, other| one.0.cmp(&other.0));
         pods
     };
     place.runtime.block_on(executor.submit(submission(64)));
     place.runtime.block_on(server.recorder().started(&key));
-    // A kubelet that can resize tells what containers have: those that are simulated do not.
-    for pod in list() {
-        let mut statuses = pod.data["status"]["containerStatuses"].clone();
-        statuses[0]["resources"] = pod.data["spec"]["containers"][0]["resources"].clone();
-        let status = Patch::Merge(json!({"status": {"containerStatuses": statuses}}));
-        let name = pod.metadata.name.unwrap();
-        place.runtime.block_on(api.patch_status(&name, &PatchParams::default(), &status)).unwrap();
-    }
+    list().iter().for_each(|pod| tell_what_it_has(&place, pod));
     let before = pods();
     assert_eq!(before.len(), 2);
     place.runtime.block_on(executor.growth().unwrap().grow(submission(96)));
@@ -81,4 +100,97 @@ fn pods_that_run_get_more_memory_and_stay_what_they_are() {
     let after = pods();
     assert_eq!(same(&after), same(&before), "they are the same pods, of the same class");
     assert!(have_more(&after), "{after:?}");
+}
+
+/// Starts a run of two tasks that go on for ever, `grows` and `stays`, of which the second's template wants no sizing; its id.
+fn begin(client: &Client) -> String {
+    client.post("/templates", &json!({"document": UNCHECKED})).expect(201);
+    let task = |name: &str, template: &str, arguments: Value| {
+        json!({
+            "name": name, "template": template, "arguments": arguments,
+            "resources": {"cpu": "100m", "memory": "128Mi"},
+        })
+    };
+    let tasks = [
+        task("grows", "command", json!({"command": ["true"]})),
+        task("stays", "unchecked", json!({"program": "true"})),
+    ];
+    let document = json!({
+        "apiVersion": "cubeloom/v1", "kind": "Pipeline", "name": "growing", "cluster": "simulated",
+        "sizing": "auto", "tasks": tasks,
+    });
+    client.post(PIPELINES, &json!({"document": document.to_string()})).expect(201);
+    let started = client.post("/projects/default/runs", &json!({"pipeline": "growing"})).expect(201).json();
+    started["run"]["id"].as_str().unwrap().to_owned()
+}
+
+/// The pod of a task of a run.
+fn pod_of(place: &Place, run: &str, task: &str) -> DynamicObject {
+    let its = ListParams::default().labels(&format!("cubeloom/run={run},cubeloom/task={task}"));
+    let found = place.runtime.block_on(metrics::pods(&place.kubectl, &place.namespace).list(&its)).unwrap();
+    assert_eq!(found.items.len(), 1, "{task}");
+    found.items.into_iter().next().unwrap()
+}
+
+/// The memory that the only attempt at a task has, and what is said of it.
+fn attempt(client: &Client, run: &str, task: &str) -> (Value, Value) {
+    let path = format!("/runs/{run}/tasks/{task}/instances/0/attempts");
+    let found = client.get(&path).expect(200).json();
+    assert_eq!(found["items"].as_array().unwrap().len(), 1, "{found:#}");
+    (found["items"][0]["memory"].clone(), found["items"][0]["sizing"].clone())
+}
+
+/// The changes of what a task gets: before, after, and why.
+fn changes(client: &Client, task: &str) -> Vec<(Value, Value, Value)> {
+    let known = client.get(&format!("{PIPELINES}/growing/tasks/{task}/sizing")).expect(200).json();
+    let change = |one: &Value| {
+        (one["before"]["memory"].clone(), one["after"]["memory"].clone(), one["reason"].clone())
+    };
+    known["changes"].as_array().unwrap().iter().map(change).collect()
+}
+
+#[ignore = "needs a cluster"]
+#[test]
+fn what_nears_its_memory_limit_by_the_metrics_api_gets_more_in_place() {
+    let place = Place::new();
+    let metrics = Metrics::new();
+    let server = Server::start_in(TestApp::new());
+    let admin = server.as_(Who::Administrator);
+    add(&admin, &place.namespace);
+    let run = begin(&admin);
+    let tasks = ["grows", "stays"];
+    let pod = |task: &str| pod_of(&place, &run, task);
+    for task in tasks {
+        until("it runs", || {
+            admin.get(&format!("/runs/{run}/tasks/{task}")).expect(200).json()["state"] == "running"
+        });
+        tell_what_it_has(&place, &pod(task));
+    }
+    let uids = || tasks.map(|task| pod(task).uid());
+    let (before, stays) = (uids(), memory(&pod("stays")));
+    // The one is told of again after the other has grown: both were looked at in between.
+    for (has, gets) in [(128, 192), (192, 288)] {
+        metrics.tell(&pod("grows"), Bytes(has * MIB / 100 * 96));
+        metrics.tell(&pod("stays"), Bytes(128 * MIB / 100 * 96));
+        let more = (gets * MIB).to_string();
+        until("its pod has more", || memory(&pod("grows")) == json!([more, more]));
+        tell_what_it_has(&place, &pod("grows"));
+    }
+    assert_eq!(uids(), before, "they are the same pods");
+    assert_eq!(memory(&pod("stays")), stays);
+
+    let [small, middle, large] = [128, 192, 288].map(|mib| json!(mib * MIB));
+    let (has, said) = attempt(&admin, &run, "grows");
+    assert_eq!(has, large);
+    assert_eq!(said, "memory 288Mi instead of 128Mi: 192Mi were nearly used up while it ran");
+    assert_eq!(attempt(&admin, &run, "stays").0, small);
+    let why = |text: &str| json!(format!("{text} were nearly used up while it ran"));
+    let grown = [
+        (middle.clone(), large, why("memory 288Mi instead of 192Mi: 192Mi")),
+        (small, middle, why("memory 192Mi instead of 128Mi: 128Mi")),
+    ];
+    assert_eq!(changes(&admin, "grows"), grown);
+    assert!(changes(&admin, "stays").is_empty());
+    admin.post(&format!("/runs/{run}/cancel"), &json!({})).expect(202);
+    assert_eq!(ended(&admin, &run)["state"], "cancelled");
 }
