@@ -7157,39 +7157,6 @@ class RunMark(TypedDict):
     """
 
 
-class RunWaitView(TypedDict):
-    """
-    Why a run has not begun.
-    """
-
-    message: str
-    """
-    The same in a sentence.
-    """
-    rule: str
-    """
-    The rule that keeps it: `max_active_runs` (as many runs of its pipeline are active as may be, or older ones wait for
-    that), or `starting` (nothing: a server lets it begin as soon as it looks).
-    """
-    limit: NotRequired[int | None]
-    """
-    How many runs of its pipeline may be active at once; absent where there is no limit.
-    """
-    active: int
-    """
-    How many are active.
-    """
-    ahead: int
-    """
-    How many older ones wait, too: they begin before it.
-    """
-    runs: list[RunAheadView]
-    """
-    These runs: the active ones, then those that wait, the oldest first; twenty of them at the most. Whoever sees a run
-    sees the others of its pipeline.
-    """
-
-
 class SavedPipeline(TypedDict):
     """
     A pipeline that somebody has saved.
@@ -7602,7 +7569,8 @@ class TaskForecastView(TypedDict):
     rule: NotRequired[str | None]
     """
     The rule that keeps it: `capacity`, `not_lent`, `limit`, `no_borrowing`, `persons_cap`, `named_limit`, `apart`, `behind`,
-    `cool_down`, `leaving`, `scattered` or `never_fits`.
+    `cool_down`, `leaving`, `scattered`, `pipeline_parallelism` or `never_fits`; `max_active_runs` where other runs of the
+    pipeline keep the whole run, `budget` where the project's is spent, so that the run is refused.
     """
     pool: NotRequired[str | None]
     """
@@ -8567,95 +8535,6 @@ class PagePipelineSummaryView(TypedDict):
     """
 
 
-class Item26(TypedDict):
-    """
-    A run.
-    """
-
-    id: str
-    """
-    Its id.
-    """
-    project: str
-    """
-    The project.
-    """
-    pipeline: str
-    """
-    The pipeline.
-    """
-    cluster: NotRequired[str | None]
-    """
-    The cluster that it runs on; absent in lists.
-    """
-    version: NotRequired[int | None]
-    """
-    The version of the pipeline; absent when a document was posted.
-    """
-    user: str
-    """
-    The name of who started it.
-    """
-    acting_user: NotRequired[str | None]
-    """
-    The name of who last resumed it or ran a part of it again: what it does since, it does for them.
-    """
-    state: str
-    """
-    `queued`, `running`, `cancelling`, `succeeded`, `failed` or `cancelled`.
-    """
-    created_at: str
-    """
-    When it was asked for.
-    """
-    started_at: NotRequired[str | None]
-    ended_at: NotRequired[str | None]
-    duration_seconds: NotRequired[float | None]
-    """
-    From its beginning to its end; absent before that: count from `started_at`.
-    """
-    queued_seconds: NotRequired[float | None]
-    """
-    How long it waited for other runs of its pipeline; absent while it does.
-    """
-    wait: NotRequired[RunWaitView | None]
-    tasks: TaskCounts
-    """
-    Its tasks.
-    """
-    effective: NotRequired[EffectiveView | None]
-    message: NotRequired[str | None]
-    """
-    What somebody should know about it.
-    """
-    parameters: dict[str, Any]
-    """
-    The parameters that it was started with, without the pipeline's own defaults.
-    """
-    parent: NotRequired[ParentView | None]
-    trigger: str
-    """
-    What started it: `person`, `schedule`, `backfill`, `hook` or `task`.
-    """
-    logical_date: NotRequired[str | None]
-    late_at: NotRequired[str | None]
-
-
-class PageRunView(TypedDict):
-    """
-    One page of a list.
-    """
-
-    items: list[Item26]
-    """
-    The items, in the list's order.
-    """
-    next_cursor: NotRequired[str | None]
-    """
-    Ask for the next page with this as `cursor`; absent on the last page.
-    """
-
-
 class Item29(TypedDict):
     """
     A task of a run.
@@ -8824,93 +8703,38 @@ class PreviewView(TypedDict):
     """
 
 
-class RunView(TypedDict):
+class RunWaitView(TypedDict):
     """
-    A run.
-    """
-
-    id: str
-    """
-    Its id.
-    """
-    project: str
-    """
-    The project.
-    """
-    pipeline: str
-    """
-    The pipeline.
-    """
-    cluster: NotRequired[str | None]
-    """
-    The cluster that it runs on; absent in lists.
-    """
-    version: NotRequired[int | None]
-    """
-    The version of the pipeline; absent when a document was posted.
-    """
-    user: str
-    """
-    The name of who started it.
-    """
-    acting_user: NotRequired[str | None]
-    """
-    The name of who last resumed it or ran a part of it again: what it does since, it does for them.
-    """
-    state: str
-    """
-    `queued`, `running`, `cancelling`, `succeeded`, `failed` or `cancelled`.
-    """
-    created_at: str
-    """
-    When it was asked for.
-    """
-    started_at: NotRequired[str | None]
-    ended_at: NotRequired[str | None]
-    duration_seconds: NotRequired[float | None]
-    """
-    From its beginning to its end; absent before that: count from `started_at`.
-    """
-    queued_seconds: NotRequired[float | None]
-    """
-    How long it waited for other runs of its pipeline; absent while it does.
-    """
-    wait: NotRequired[RunWaitView | None]
-    tasks: TaskCounts
-    """
-    Its tasks.
-    """
-    effective: NotRequired[EffectiveView | None]
-    message: NotRequired[str | None]
-    """
-    What somebody should know about it.
-    """
-    parameters: dict[str, Any]
-    """
-    The parameters that it was started with, without the pipeline's own defaults.
-    """
-    parent: NotRequired[ParentView | None]
-    trigger: str
-    """
-    What started it: `person`, `schedule`, `backfill`, `hook` or `task`.
-    """
-    logical_date: NotRequired[str | None]
-    late_at: NotRequired[str | None]
-
-
-class StartedView(TypedDict):
-    """
-    A run that was started.
+    Why a run has not begun.
     """
 
-    run: RunView
+    message: str
     """
-    The run.
+    The same in a sentence.
     """
-    warnings: list[ProblemView]
+    rule: str
     """
-    What runs, and probably not as meant.
+    The rule that keeps it: `max_active_runs` (as many runs of its pipeline are active as may be, or older ones wait for
+    that), or `starting` (nothing: a server lets it begin as soon as it looks).
     """
+    limit: NotRequired[int | None]
+    """
+    How many runs of its pipeline may be active at once; absent where there is no limit.
+    """
+    active: int
+    """
+    How many are active.
+    """
+    ahead: int
+    """
+    How many older ones wait, too: they begin before it.
+    """
+    runs: list[RunAheadView]
+    """
+    These runs: the active ones, then those that wait, the oldest first; twenty of them at the most. Whoever sees a run
+    sees the others of its pipeline.
+    """
+    start: NotRequired[StartView | None]
 
 
 class TaskPair(TypedDict):
@@ -9049,20 +8873,6 @@ class TaskView(TypedDict):
     """
 
 
-VersionsComparisonView = TypedDict(
-    'VersionsComparisonView',
-    {
-        'from': VersionView,
-        'to': VersionView,
-        'structure': NotRequired[StructureView | None],
-        'text': Difference,
-        'code_differs': bool,
-        'from_run': NotRequired[RunView | None],
-        'to_run': NotRequired[RunView | None],
-    },
-)
-
-
 class ClusterDetail(ClusterView):
     """
     One cluster, with what runs there and what could.
@@ -9084,6 +8894,239 @@ class ClusterDetail(ClusterView):
     """
     The newest version of each task template, and whether it can run there.
     """
+
+
+class LiveEvent3(TypedDict):
+    """
+    A task has changed.
+    """
+
+    run_id: str
+    """
+    The run.
+    """
+    task: TaskView
+    """
+    The task as it is now.
+    """
+    kind: Literal['task']
+
+
+class Item26(TypedDict):
+    """
+    A run.
+    """
+
+    id: str
+    """
+    Its id.
+    """
+    project: str
+    """
+    The project.
+    """
+    pipeline: str
+    """
+    The pipeline.
+    """
+    cluster: NotRequired[str | None]
+    """
+    The cluster that it runs on; absent in lists.
+    """
+    version: NotRequired[int | None]
+    """
+    The version of the pipeline; absent when a document was posted.
+    """
+    user: str
+    """
+    The name of who started it.
+    """
+    acting_user: NotRequired[str | None]
+    """
+    The name of who last resumed it or ran a part of it again: what it does since, it does for them.
+    """
+    state: str
+    """
+    `queued`, `running`, `cancelling`, `succeeded`, `failed` or `cancelled`.
+    """
+    created_at: str
+    """
+    When it was asked for.
+    """
+    started_at: NotRequired[str | None]
+    ended_at: NotRequired[str | None]
+    duration_seconds: NotRequired[float | None]
+    """
+    From its beginning to its end; absent before that: count from `started_at`.
+    """
+    queued_seconds: NotRequired[float | None]
+    """
+    How long it waited for other runs of its pipeline; absent while it does.
+    """
+    wait: NotRequired[RunWaitView | None]
+    tasks: TaskCounts
+    """
+    Its tasks.
+    """
+    effective: NotRequired[EffectiveView | None]
+    message: NotRequired[str | None]
+    """
+    What somebody should know about it.
+    """
+    parameters: dict[str, Any]
+    """
+    The parameters that it was started with, without the pipeline's own defaults.
+    """
+    parent: NotRequired[ParentView | None]
+    trigger: str
+    """
+    What started it: `person`, `schedule`, `backfill`, `pipeline` (the end of another one), `file` (one that arrived), `hook`
+    or `task`.
+    """
+    logical_date: NotRequired[str | None]
+    late_at: NotRequired[str | None]
+
+
+class PageRunView(TypedDict):
+    """
+    One page of a list.
+    """
+
+    items: list[Item26]
+    """
+    The items, in the list's order.
+    """
+    next_cursor: NotRequired[str | None]
+    """
+    Ask for the next page with this as `cursor`; absent on the last page.
+    """
+
+
+class RunView(TypedDict):
+    """
+    A run.
+    """
+
+    id: str
+    """
+    Its id.
+    """
+    project: str
+    """
+    The project.
+    """
+    pipeline: str
+    """
+    The pipeline.
+    """
+    cluster: NotRequired[str | None]
+    """
+    The cluster that it runs on; absent in lists.
+    """
+    version: NotRequired[int | None]
+    """
+    The version of the pipeline; absent when a document was posted.
+    """
+    user: str
+    """
+    The name of who started it.
+    """
+    acting_user: NotRequired[str | None]
+    """
+    The name of who last resumed it or ran a part of it again: what it does since, it does for them.
+    """
+    state: str
+    """
+    `queued`, `running`, `cancelling`, `succeeded`, `failed` or `cancelled`.
+    """
+    created_at: str
+    """
+    When it was asked for.
+    """
+    started_at: NotRequired[str | None]
+    ended_at: NotRequired[str | None]
+    duration_seconds: NotRequired[float | None]
+    """
+    From its beginning to its end; absent before that: count from `started_at`.
+    """
+    queued_seconds: NotRequired[float | None]
+    """
+    How long it waited for other runs of its pipeline; absent while it does.
+    """
+    wait: NotRequired[RunWaitView | None]
+    tasks: TaskCounts
+    """
+    Its tasks.
+    """
+    effective: NotRequired[EffectiveView | None]
+    message: NotRequired[str | None]
+    """
+    What somebody should know about it.
+    """
+    parameters: dict[str, Any]
+    """
+    The parameters that it was started with, without the pipeline's own defaults.
+    """
+    parent: NotRequired[ParentView | None]
+    trigger: str
+    """
+    What started it: `person`, `schedule`, `backfill`, `pipeline` (the end of another one), `file` (one that arrived), `hook`
+    or `task`.
+    """
+    logical_date: NotRequired[str | None]
+    late_at: NotRequired[str | None]
+
+
+class Snapshot(TypedDict):
+    """
+    The whole present state of what a stream is about.
+    """
+
+    at: str
+    """
+    The server's time.
+    """
+    runs: list[RunView]
+    """
+    Of a run's stream, the run; otherwise the newest runs, those that go on among them.
+    """
+    tasks: list[TaskView]
+    """
+    Of a run's stream, its tasks.
+    """
+    truncated: bool
+    """
+    Whether there are more tasks or runs than are sent: ask the lists.
+    """
+
+
+class StartedView(TypedDict):
+    """
+    A run that was started.
+    """
+
+    run: RunView
+    """
+    The run.
+    """
+    warnings: list[ProblemView]
+    """
+    What runs, and probably not as meant.
+    """
+
+
+VersionsComparisonView = TypedDict(
+    'VersionsComparisonView',
+    {
+        'from': VersionView,
+        'to': VersionView,
+        'structure': NotRequired[StructureView | None],
+        'text': Difference,
+        'code_differs': bool,
+        'from_run': NotRequired[RunView | None],
+        'to_run': NotRequired[RunView | None],
+    },
+)
 
 
 class ComparisonView(TypedDict):
@@ -9113,6 +9156,14 @@ class ComparisonView(TypedDict):
     """
 
 
+class LiveEvent1(Snapshot):
+    """
+    The whole present state: what was known before is to be replaced by it.
+    """
+
+    kind: Literal['snapshot']
+
+
 class LiveEvent2(TypedDict):
     """
     A run is new or has changed.
@@ -9123,53 +9174,6 @@ class LiveEvent2(TypedDict):
     The run as it is now.
     """
     kind: Literal['run']
-
-
-class LiveEvent3(TypedDict):
-    """
-    A task has changed.
-    """
-
-    run_id: str
-    """
-    The run.
-    """
-    task: TaskView
-    """
-    The task as it is now.
-    """
-    kind: Literal['task']
-
-
-class Snapshot(TypedDict):
-    """
-    The whole present state of what a stream is about.
-    """
-
-    at: str
-    """
-    The server's time.
-    """
-    runs: list[RunView]
-    """
-    Of a run's stream, the run; otherwise the newest runs, those that go on among them.
-    """
-    tasks: list[TaskView]
-    """
-    Of a run's stream, its tasks.
-    """
-    truncated: bool
-    """
-    Whether there are more tasks or runs than are sent: ask the lists.
-    """
-
-
-class LiveEvent1(Snapshot):
-    """
-    The whole present state: what was known before is to be replaced by it.
-    """
-
-    kind: Literal['snapshot']
 
 
 LiveEvent: TypeAlias = LiveEvent1 | LiveEvent2 | LiveEvent3 | LiveEvent4 | LiveEvent5 | LiveEvent6
