@@ -108,10 +108,11 @@ fn tree() -> impl Strategy<Value = Vec<QueueRecord>> {
         .prop_map(move |(a, b, c)| ["a", "b", "c"].into_iter().zip([a, b, c]).map(record).collect())
 }
 
-/// A desk with all that has happened; what gives back does so at once, unless it is a whole job.
+/// A desk with all that has happened; what gives back does so at once, unless it is a whole job: that has gone when a test says so.
 struct World {
     desk: Desk,
     there: Vec<JobId>,
+    leaving: Vec<JobId>,
     now: u64,
 }
 
@@ -122,7 +123,7 @@ impl World {
         desk.set_room(room(0), BTreeMap::from(groups));
         desk.set_queues(&Arc::new(records));
         desk.set_named(vec![NamedLimit { name: "few".into(), at_once: Some(3), a_minute: Some(4) }]);
-        Self { desk, there: Vec::new(), now: 0 }
+        Self { desk, there: Vec::new(), leaving: Vec::new(), now: 0 }
     }
 
     fn does(&mut self, op: &Op) {
@@ -148,11 +149,24 @@ impl World {
     fn pass(&mut self) -> Pass {
         let pass = self.desk.pass(at(self.now), usize::MAX);
         for victim in &pass.victims {
-            if let Victim::Workers { job, keeps, .. } = *victim {
-                self.desk.resized(job, keeps, at(self.now));
+            match *victim {
+                Victim::Workers { job, keeps, .. } => {
+                    self.desk.resized(job, keeps, at(self.now));
+                }
+                Victim::Whole { job, .. } => self.leaving.push(job),
             }
         }
         pass
+    }
+
+    /// Whole jobs that were told to go have gone.
+    fn leave(&mut self) {
+        for job in self.leaving.drain(..) {
+            if let Some(which) = self.there.iter().position(|there| *there == job) {
+                self.there.remove(which);
+                self.desk.remove(job, at(self.now));
+            }
+        }
     }
 }
 
@@ -221,7 +235,8 @@ proptest! {
             world.does(&Op::End(*which));
             world.does(&Op::Pass(5));
         }
-        // Nobody waits any more, and all cool-downs are over.
+        // Nobody waits any more, nobody is leaving, and all cool-downs are over.
+        world.leave();
         world.there.retain(|job| {
             let holds = world.desk.workers(*job).is_some();
             if !holds {
