@@ -164,6 +164,7 @@ fn what_nears_its_memory_limit_by_the_metrics_api_gets_more_in_place() {
         until("it runs", || {
             admin.get(&format!("/runs/{run}/tasks/{task}")).expect(200).json()["state"] == "running"
         });
+        until("its container is told of", || pod(task).data["status"]["containerStatuses"].is_array());
         tell_what_it_has(&place, &pod(task));
     }
     let uids = || tasks.map(|task| pod(task).uid());
