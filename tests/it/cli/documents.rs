@@ -129,7 +129,7 @@ fn a_changed_template_is_used_and_its_version_keeps_its_meaning() {
     assert_eq!(said("one"), ("one\n".into(), String::new()));
     let (out, err) = said("two");
     assert_eq!(out, "two\n");
-    assert!(err.contains("used as 1.0.0+") && err.contains("new version"), "{err}");
+    assert!(err.contains("shout 1.0.0+") && err.contains("new version"), "{err}");
     assert_eq!(said("one"), ("one\n".into(), String::new()));
 }
 
