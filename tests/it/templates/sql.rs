@@ -91,7 +91,7 @@ fn sql_names_what_is_wrong_and_leaves_the_file_as_it_was() {
         (json!({"query": "CREATE TABLE t AS SELECT 1", "output": to}), "`output`"),
         (
             json!({"query": "SELECT 1", "output": "{{ workspace }}/target/old.csv/rows.csv"}),
-            "`output`: [Errno 20]",
+            "`output`: [Errno",
         ),
     ]
     .into_iter()

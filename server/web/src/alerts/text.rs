@@ -308,7 +308,7 @@ mod tests {
         assert_eq!(one, again);
         assert_eq!((one.lines.len(), one.alerts.len()), (NAMED + 1, 50));
         // 14:13 UTC is 22:13 in Shanghai.
-        assert_eq!(one.lines[0], "09-21 22:13 Run of ctr in shop failed");
+        assert_eq!(one.lines[0], "09-21 22:13 A date of ctr in shop has no run");
         assert_eq!(one.lines[NAMED], "and 20 more");
         assert_ne!(digest(Lang::En, &channel, "u", many().split_off(1)).id, one.id);
     }
