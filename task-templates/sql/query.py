@@ -146,6 +146,9 @@ def write(connection, output):
     aside = path.with_name(f".{path.name}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Mistake(f"`output`: {error}") from None
+    try:
         do(connection, f"COPY cubeloom_result TO {quoted(aside)} ({how})")
         aside.rename(path)
     except OSError as error:
