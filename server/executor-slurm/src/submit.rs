@@ -93,16 +93,12 @@ impl Attempt {
                 self.in_line(why).await;
                 continue;
             }
-            let counted_as = if is_left_out {
-                None
-            } else {
-                match self.cluster.counted_as(&parcel.job.job.project, &self.record.account).await {
-                    Ok(account) => account,
-                    // Nothing was submitted: a quota is not escaped by what does not answer.
-                    Err(why) => {
-                        self.later(why).await;
-                        continue;
-                    }
+            let counted_as = match self.counted_as(&parcel, is_left_out).await {
+                Ok(account) => account,
+                // Nothing was submitted: a quota is not escaped by what does not answer.
+                Err(why) => {
+                    self.later(why).await;
+                    continue;
                 }
             };
             let given =
@@ -112,14 +108,7 @@ impl Attempt {
             let done = cluster.speech.submit(&self.record.account, &given).await;
             drop(call);
             match done {
-                Ok(id) => {
-                    cluster.full.took(&self.record.account, Instant::now());
-                    self.cluster.waits_for(&self.key, None);
-                    self.since = self.cluster.board.begun();
-                    self.cluster.board.learn(&self.key, [id.clone()]);
-                    self.note_id(id).await;
-                    return Submitted::Done;
-                }
+                Ok(id) => return self.is_taken(id).await,
                 Err(Trouble::Refused(why)) => {
                     // What it says is not always what was done.
                     if self.is_there().await {
@@ -135,10 +124,7 @@ impl Attempt {
                         _ => return Submitted::Refused(could_not(why)),
                     }
                 }
-                Err(Trouble::Away(why)) if is_full(&why) => {
-                    cluster.full.refused(&self.record.account, &why, Instant::now());
-                    self.in_line(why).await;
-                }
+                Err(Trouble::Away(why)) if is_full(&why) => self.has_no_room(why).await,
                 Err(Trouble::Away(why)) => {
                     in_doubt = true;
                     self.later(why).await;
@@ -149,6 +135,30 @@ impl Attempt {
                 }
             }
         }
+    }
+
+    /// The account of its project's quota, unless that has refused it.
+    async fn counted_as(&self, parcel: &Parcel, is_left_out: bool) -> Result<Option<String>, String> {
+        if is_left_out {
+            return Ok(None);
+        }
+        self.cluster.counted_as(&parcel.job.job.project, &self.record.account).await
+    }
+
+    /// Slurm has it, under this id.
+    async fn is_taken(&mut self, id: String) -> Submitted {
+        self.cluster.full.took(&self.record.account, Instant::now());
+        self.cluster.waits_for(&self.key, None);
+        self.since = self.cluster.board.begun();
+        self.cluster.board.learn(&self.key, [id.clone()]);
+        self.note_id(id).await;
+        Submitted::Done
+    }
+
+    /// The queue of its account is full.
+    async fn has_no_room(&mut self, why: String) {
+        self.cluster.full.refused(&self.record.account, &why, Instant::now());
+        self.in_line(why).await;
     }
 
     /// Waits for one of the calls that go on at once. `None`: it is wanted no more.

@@ -17,7 +17,7 @@ describe("the fields of a template", () => {
   test("are in the order that x-form gives, with titles, help, defaults and marks", () => {
     const found = fields("xgboost");
     expect(found.map((field) => field.name)).toEqual(["data", "label", "validation", "params", "rounds", "model", "checkpoint_every", "workers", "threads", "requirements"]);
-    expect(found[0]).toMatchObject({ title: "Training data", required: true, default: undefined, placeholder: "{{ run.dir }}/train/*.npz" });
+    expect(found[0]).toMatchObject({ title: "Training data", required: true, default: undefined, placeholder: "train/*.npz" });
     expect(found[1]).toMatchObject({ required: false, default: "y" });
     expect(found[2]).toMatchObject({ default: null, kind: { type: "text" } });
   });

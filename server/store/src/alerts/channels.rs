@@ -5,6 +5,7 @@ use cubeloom_domain::identity::AuditEntry;
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, AssertSqlSafe};
 
+use crate::conditions::Conditions;
 use crate::error::StoreError;
 use crate::query::{collect, execute};
 use crate::revision::Target;
@@ -120,6 +121,21 @@ pub(crate) async fn listening(
         other => other.map(Some),
     });
     Ok(found.await?.into_iter().flatten().collect())
+}
+
+/// Only the runs that a channel tells of, as `Rules::want` has it; `runs` is what their table is called in the statement.
+pub(super) fn only_its_runs(
+    wanted: &mut Conditions,
+    channel: &Channel,
+    runs: &str,
+) -> Result<(), StoreError> {
+    wanted.text(&format!("{runs}.project ="), Some(&channel.project))?;
+    let pipelines: Vec<&str> = channel.rules.pipelines.iter().map(String::as_str).collect();
+    if pipelines.is_empty() {
+        wanted.fixed(&format!("{runs}.parent IS NULL"));
+        return Ok(());
+    }
+    wanted.any_of(&format!("{runs}.pipeline"), &pipelines)
 }
 
 /// What of a channel may change.

@@ -7,7 +7,7 @@ use cubeloom_domain::record::RunRecord;
 use cubeloom_domain::{RunId, Timestamp};
 use sqlx::AssertSqlSafe;
 
-use super::channels::listening;
+use super::channels::{listening, only_its_runs};
 use super::raise::tell;
 use crate::Store;
 use crate::conditions::Conditions;
@@ -43,14 +43,9 @@ impl Store {
         let mut wanted = Conditions::new("run");
         // As `Cause::is_late` has it.
         wanted.fixed("state <> 'cancelled' AND (state <> 'succeeded' OR ended_at > late_at)");
-        wanted.text("project =", Some(&channel.project))?;
+        only_its_runs(&mut wanted, channel, "runs")?;
         wanted.int("late_at <", Some(now.0))?;
         wanted.int("late_at >=", Some(oldest.0))?;
-        let pipelines: Vec<&str> = channel.rules.pipelines.iter().map(String::as_str).collect();
-        match pipelines.is_empty() {
-            true => wanted.fixed("parent IS NULL"),
-            false => wanted.any_of("pipeline", &pipelines)?,
-        }
         wanted.with_text(
             "NOT EXISTS (SELECT 1 FROM alert_deliveries d WHERE d.channel = {} AND d.alert_key = 'late:' || runs.id)",
             &channel.id,

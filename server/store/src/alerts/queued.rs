@@ -5,6 +5,7 @@ use cubeloom_domain::alert::{Alert, AlertKind, Channel};
 use cubeloom_domain::record::RunRecord;
 use sqlx::AssertSqlSafe;
 
+use super::channels::only_its_runs;
 use super::raise::tell;
 use crate::Store;
 use crate::conditions::Conditions;
@@ -32,13 +33,8 @@ impl Store {
     async fn queued_for_long(&self, channel: &Channel, now: Timestamp) -> Result<Vec<RunRecord>, StoreError> {
         let mut wanted = Conditions::new("run");
         wanted.fixed("live = 1 AND state = 'queued'");
-        wanted.text("project =", Some(&channel.project))?;
+        only_its_runs(&mut wanted, channel, "runs")?;
         wanted.int("created_at <=", Some(channel.rules.waits_since(now).0))?;
-        let pipelines: Vec<&str> = channel.rules.pipelines.iter().map(String::as_str).collect();
-        match pipelines.is_empty() {
-            true => wanted.fixed("parent IS NULL"),
-            false => wanted.any_of("pipeline", &pipelines)?,
-        }
         // As `key` has it.
         wanted.with_text(
             "NOT EXISTS (SELECT 1 FROM alert_deliveries d WHERE d.channel = {} AND d.alert_key = 'queued:' || runs.id)",

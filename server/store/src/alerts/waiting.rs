@@ -6,7 +6,7 @@ use cubeloom_domain::{RunId, TaskIx, Timestamp};
 use sqlx::AssertSqlSafe;
 use sqlx::any::AnyRow;
 
-use super::channels::listening;
+use super::channels::{listening, only_its_runs};
 use super::raise::tell;
 use crate::Store;
 use crate::conditions::Conditions;
@@ -74,13 +74,8 @@ impl Store {
     async fn untold(&self, channel: &Channel, now: Timestamp) -> Result<Vec<Group>, StoreError> {
         let mut wanted = Conditions::new("instance");
         wanted.fixed("r.live = 1 AND i.ended_at IS NULL AND SUBSTR(i.state_json, 11, 8) = 'waiting\"'");
-        wanted.text("r.project =", Some(&channel.project))?;
+        only_its_runs(&mut wanted, channel, "r")?;
         wanted.int("i.ready_at <=", Some(channel.rules.waits_since(now).0))?;
-        let pipelines: Vec<&str> = channel.rules.pipelines.iter().map(String::as_str).collect();
-        match pipelines.is_empty() {
-            true => wanted.fixed("r.parent IS NULL"),
-            false => wanted.any_of("r.pipeline", &pipelines)?,
-        }
         // As `Alert::waiting_key` has it.
         wanted.with_text(
             "NOT EXISTS (SELECT 1 FROM alert_deliveries d WHERE d.channel = {} AND d.alert_key = \
