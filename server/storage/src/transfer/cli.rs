@@ -19,7 +19,7 @@ use super::periods::{self, Every, Periods};
 use super::progress::Report;
 use super::reporter::Reporter;
 use super::stores::{SILENCE, Stores};
-use super::{Missing, Source, Stop, TransferSpec, manifest, transfer};
+use super::{Missing, Source, Stop, TransferSpec, manifest, memory, transfer};
 
 /// Exit codes besides 0: the transfer failed, or was asked to end by a signal. 2 is a wrong call.
 const FAILED: u8 = 1;
@@ -164,6 +164,7 @@ async fn spec(args: &Args, env: &BTreeMap<String, String>) -> Result<TransferSpe
     let mut spec = TransferSpec::new(Vec::new(), &args.to, base);
     spec.parallel = args.parallel.into();
     spec.chunk = args.chunk;
+    spec.memory = memory::of_this_process();
     spec.attempts = args.attempts;
     spec.env = env.clone();
     spec.from = match &args.manifest {

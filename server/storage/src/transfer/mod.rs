@@ -15,6 +15,7 @@ mod listing;
 mod location;
 mod manifest;
 mod marker;
+mod memory;
 mod part;
 mod periods;
 mod plan;
@@ -51,6 +52,7 @@ pub use stop::Stop;
 pub(crate) use stores::Stores;
 pub use there::is_there;
 
+use memory::Memory;
 use plan::{Job, Target};
 use progress::Tracker;
 use records::Records;
@@ -74,6 +76,8 @@ pub struct TransferSpec {
     pub parallel: usize,
     /// Bytes of a range.
     pub chunk: u64,
+    /// Bytes of memory that the process may have: of what uploads hold there is only as much at a time as half of it allows.
+    pub memory: Option<u64>,
     /// How often a range is tried before the transfer fails.
     pub attempts: u32,
     /// Credentials and addresses of stores, as environment variables are named.
@@ -131,6 +135,7 @@ impl TransferSpec {
             sums: BTreeMap::new(),
             parallel: 4,
             chunk: 8 << 20,
+            memory: None,
             attempts: 5,
             env: BTreeMap::new(),
             silence: SILENCE,
@@ -153,8 +158,11 @@ pub(crate) struct Shared<'a> {
     records: Records,
     tracker: Tracker<'a>,
     permits: Semaphore,
-    /// How many ranges of one file an upload holds in memory: fewer when many files are under way.
+    /// How many files are under way at the same time.
+    files: usize,
+    /// How many ranges of one file an upload would hold in memory: fewer when many files are under way.
     width: usize,
+    memory: Memory,
     stop: &'a Stop,
 }
 
@@ -170,9 +178,10 @@ pub async fn transfer(
     marker::remove(spec, &stores, &plan.folders).await?;
     let parallel = spec.parallel.max(1);
     let tracker = Tracker::new(plan.jobs.len() as u64, &listener);
-    let width = parallel.div_ceil(plan.jobs.len().clamp(1, parallel));
+    let files = plan.jobs.len().clamp(1, parallel);
+    let (width, memory) = (parallel.div_ceil(files), Memory::new(spec.memory));
     let (records, permits) = (Records::load(&spec.base), Semaphore::new(parallel));
-    let shared = Shared { spec, stores: &stores, records, tracker, permits, width, stop };
+    let shared = Shared { spec, stores: &stores, records, tracker, permits, files, width, memory, stop };
     let mut running = stream::iter(&plan.jobs).map(|job| shared.one(job)).buffer_unordered(parallel);
     let mut files = Vec::with_capacity(plan.jobs.len());
     let mut fault = None;

@@ -14,6 +14,7 @@ use super::error::TransferError;
 use super::input::{Input, hex};
 use super::listing::PART_SUFFIX;
 use super::location::{Location, StoreKind, StorePath};
+use super::memory::Held;
 use super::plan::Job;
 use super::progress::{FileReport, FileTracker, Outcome};
 use super::records::State;
@@ -122,8 +123,10 @@ impl Upload<'_> {
     /// One upload from its beginning to its completion; a fault on the way leaves the target as it was.
     async fn put(&self, count: &FileTracker<'_>) -> Result<(u64, String), TransferError> {
         let place = self.place();
-        let mut writer = self.writer(&place).await?;
-        match self.fill(&mut writer, count).await {
+        let held = self.shared.memory.share(&self.url, self.wants(), self.shared.files)?;
+        let _memory = self.shared.memory.take(held, self.shared.stop).await?;
+        let mut writer = self.writer(&place, held.width).await?;
+        match self.fill(&mut writer, held.width, count).await {
             Ok(sent) => {
                 // What is whole stays when it cannot be put in its place: the target may be gone by then.
                 self.publish(&place).await?;
@@ -145,9 +148,10 @@ impl Upload<'_> {
     async fn fill(
         &self,
         writer: &mut Writer,
+        width: usize,
         count: &FileTracker<'_>,
     ) -> Result<(u64, String), TransferError> {
-        let sent = self.send(writer, count).await?;
+        let sent = self.send(writer, width, count).await?;
         let sent = self.check(sent).await?;
         writer.close().await.map_err(|error| self.fault(error))?;
         Ok(sent)
@@ -163,15 +167,29 @@ impl Upload<'_> {
         }
     }
 
-    async fn writer(&self, place: &str) -> Result<Writer, TransferError> {
+    /// Bytes of a part.
+    fn part(&self) -> u64 {
+        let size = self.input.identity.size.unwrap_or(0);
+        self.shared.spec.chunk.max(SMALLEST_PART).max(size.div_ceil(MOST_PARTS))
+    }
+
+    /// What it would hold at a time if there were memory for all that is asked for.
+    fn wants(&self) -> Held {
+        let (range, part, width) = (self.shared.spec.chunk.max(1), self.part(), self.shared.width);
+        match self.input.identity.size {
+            Some(size) => Held { range: range.min(size), part: part.min(size), width },
+            // It is read in one piece, as it comes.
+            None => Held { range: 0, part, width },
+        }
+    }
+
+    async fn writer(&self, place: &str, width: usize) -> Result<Writer, TransferError> {
         let over_http = matches!(self.path.kind, StoreKind::WebHdfs | StoreKind::SecureWebHdfs);
         if let Some((folder, _)) = place.rsplit_once('/').filter(|_| over_http) {
             // Its rename does nothing, without a word, when the folder is not there.
             self.operator.create_dir(&format!("{folder}/")).await.map_err(|error| self.fault(error))?;
         }
-        let size = self.input.identity.size.unwrap_or(0);
-        let part = self.shared.spec.chunk.max(SMALLEST_PART).max(size.div_ceil(MOST_PARTS));
-        let mut options = self.operator.writer_with(place).chunk(part as usize).concurrent(self.shared.width);
+        let mut options = self.operator.writer_with(place).chunk(self.part() as usize).concurrent(width);
         if self.path.kind.keeps_notes() {
             options = options.user_metadata(self.notes());
         }
@@ -187,11 +205,12 @@ impl Upload<'_> {
     async fn send(
         &self,
         writer: &mut Writer,
+        width: usize,
         count: &FileTracker<'_>,
     ) -> Result<(u64, String), TransferError> {
         let mut hasher = Sha256::new();
         let mut bytes = 0;
-        let mut blocks = self.blocks();
+        let mut blocks = self.blocks(width);
         while let Some(block) = self.shared.stop.or(blocks.try_next()).await?? {
             let (hashed, block) = blocking(move || {
                 hasher.update(&block);
@@ -208,13 +227,13 @@ impl Upload<'_> {
     }
 
     /// The content in order. Ranges that were read ahead wait in memory, `width` of them at most.
-    fn blocks(&self) -> LocalBoxStream<'_, Result<Bytes, TransferError>> {
+    fn blocks(&self, width: usize) -> LocalBoxStream<'_, Result<Bytes, TransferError>> {
         let spec = self.shared.spec;
         match self.input.identity.size {
             Some(size) if self.input.ranges => {
                 let chunk = spec.chunk.max(1);
                 let ranges = (0..size.div_ceil(chunk)).map(move |n| n * chunk..((n + 1) * chunk).min(size));
-                stream::iter(ranges).map(|range| self.range(range)).buffered(self.shared.width).boxed_local()
+                stream::iter(ranges).map(|range| self.range(range)).buffered(width).boxed_local()
             }
             size => stream::once(self.input.read(0, size)).try_flatten().boxed_local(),
         }

@@ -86,7 +86,7 @@ type Scenario = for<'a> fn(&'a mut Gateway, &'a str) -> LocalBoxFuture<'a, ()>;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn s3() {
-    let scenarios: [(&str, Scenario); 9] = [
+    let scenarios: [(&str, Scenario); 10] = [
         ("put-in-parts-and-get-in-ranges", |s3, bucket| put_and_get(s3, bucket).boxed_local()),
         ("resume", |s3, bucket| resume(&s3.env, bucket).boxed_local()),
         ("failed-put", |s3, bucket| failed_put(s3, bucket).boxed_local()),
@@ -95,6 +95,7 @@ async fn s3() {
         ("odd-names", |s3, bucket| odd_names(&s3.env, bucket).boxed_local()),
         ("refusals", |s3, bucket| refusals(&s3.env, bucket).boxed_local()),
         (SMALL.0, |s3, bucket| full(&s3.env, bucket).boxed_local()),
+        ("little-memory", |s3, bucket| little_memory(&s3.env, bucket).boxed_local()),
         ("from-the-web", |s3, bucket| from_the_web(&s3.env, bucket).boxed_local()),
     ];
     let mut gateway = Gateway::start(&scenarios.map(|(bucket, _)| bucket));
@@ -242,6 +243,29 @@ async fn full(env: &Env, bucket: &str) {
     let back = dir.path().join("back");
     copy(&s3_spec(env, &object, back.to_str().unwrap())).await.unwrap();
     assert!(std::fs::read(back).unwrap() == std::fs::read(old).unwrap());
+}
+
+/// More at a time than there is memory for: files wait for each other, and none is sent whose parts have no room at all.
+async fn little_memory(env: &Env, bucket: &str) {
+    let dir = tempfile::tempdir().unwrap();
+    let files = [("a", 42), ("b", 43), ("c", 44)].map(|(name, seed)| (name, content(11 * MIB, seed)));
+    for (name, bytes) in &files {
+        write(dir.path().join("in").join(name), bytes);
+    }
+    let folder = format!("s3://{bucket}/data/");
+    let mut put = s3_spec(env, &format!("{}/in/", dir.path().display()), &folder);
+    (put.parallel, put.memory) = (64, Some(16 * MIB as u64));
+    copy(&put).await.unwrap();
+    let back = dir.path().join("back");
+    copy(&s3_spec(env, &folder, &format!("{}/", back.display()))).await.unwrap();
+    for (name, bytes) in &files {
+        assert!(std::fs::read(back.join(name)).unwrap() == *bytes, "{name}");
+    }
+    put.to = format!("s3://{bucket}/more/");
+    put.memory = Some(4 * MIB as u64);
+    let error = copy(&put).await.unwrap_err();
+    assert!(matches!(error, TransferError::Memory { .. }), "{error}");
+    assert!(error.to_string().contains("5242880 bytes"), "{error}");
 }
 
 async fn folders(env: &Env, bucket: &str) {
