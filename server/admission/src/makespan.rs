@@ -1,7 +1,7 @@
 //! How long all of a pipeline takes: its tasks are played again and again, with lengths drawn from what is known of them.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeSet, BinaryHeap};
 use std::time::Duration;
 
 use crate::forecast::draw;
@@ -24,6 +24,8 @@ pub struct Step {
     pub instances: usize,
     /// How many of them go on at the same time.
     pub at_once: usize,
+    /// Where there is no place for all that could go on, the higher begins first.
+    pub priority: i32,
 }
 
 /// How long something takes in all.
@@ -35,63 +37,127 @@ pub struct Makespan {
     pub p90: Duration,
 }
 
-/// How long these steps take from the moment at which the first may start, when none of them waits for room. The same seed
-/// gives the same answer.
+/// How long these steps take from the moment at which the first may start, when none of them waits for room: `at_once`
+/// instances of all steps go side by side at the most. The same seed gives the same answer.
 #[must_use]
-pub fn makespan(steps: &[Step], seed: u64) -> Makespan {
+pub fn makespan(steps: &[Step], at_once: usize, seed: u64) -> Makespan {
     let mut random = Random::new(seed);
-    let order = order(steps);
-    let mut plays: Vec<Duration> = (0..PLAYS).map(|_| play(steps, &order, &mut random)).collect();
+    let mut plays: Vec<Duration> =
+        (0..PLAYS).map(|_| Play::new(steps, at_once.max(1)).play(&mut random)).collect();
     plays.sort_unstable();
     Makespan { p50: plays[PLAYS / 2], p90: plays[PLAYS * 9 / 10] }
 }
 
-/// Each step behind those that it needs.
-fn order(steps: &[Step]) -> Vec<usize> {
-    let mut after = vec![Vec::new(); steps.len()];
-    let mut missing: Vec<usize> = steps.iter().map(|step| step.needs.len()).collect();
-    for (at, step) in steps.iter().enumerate() {
-        step.needs.iter().filter(|need| **need < steps.len()).for_each(|need| after[*need].push(at));
+/// One play: what goes on, and what could.
+struct Play<'s> {
+    steps: &'s [Step],
+    /// The steps that need each.
+    after: Vec<Vec<usize>>,
+    parts: Vec<Part>,
+    /// Instances of all steps that may go on beside those that do.
+    room: usize,
+    /// Steps of which an instance could go on, in the order in which they take places: by priority, then as they became ready.
+    ready: BTreeSet<(Reverse<i32>, Duration, usize)>,
+    /// What goes on, by its end.
+    running: BinaryHeap<Reverse<(Duration, usize)>>,
+    now: Duration,
+}
+
+/// What of a step is done. Of very many instances each that is drawn stands for `weight` that go side by side.
+struct Part {
+    needs: usize,
+    left: usize,
+    active: usize,
+    places: usize,
+    weight: usize,
+    since: Duration,
+}
+
+impl<'s> Play<'s> {
+    fn new(steps: &'s [Step], room: usize) -> Self {
+        let mut after = vec![Vec::new(); steps.len()];
+        for (at, step) in steps.iter().enumerate() {
+            step.needs.iter().filter(|need| **need < steps.len()).for_each(|need| after[*need].push(at));
+        }
+        let most = (DRAWN / steps.len().max(1)).max(1);
+        let parts = steps.iter().map(|step| Part::of(step, most, room)).collect();
+        let (ready, running) = (BTreeSet::new(), BinaryHeap::new());
+        Self { steps, after, parts, room, ready, running, now: Duration::ZERO }
     }
-    let mut found: Vec<usize> = (0..steps.len()).filter(|at| missing[*at] == 0).collect();
-    let mut next = 0;
-    while let Some(done) = found.get(next).copied() {
-        next += 1;
-        for at in &after[done] {
-            missing[*at] -= 1;
-            if missing[*at] == 0 {
-                found.push(*at);
+
+    fn play(mut self, random: &mut Random) -> Duration {
+        let firsts: Vec<usize> = (0..self.steps.len()).filter(|at| self.parts[*at].needs == 0).collect();
+        firsts.into_iter().for_each(|at| self.make_ready(at));
+        loop {
+            self.begin(random);
+            let Some(Reverse((end, at))) = self.running.pop() else { return self.now };
+            self.now = end;
+            self.room += self.parts[at].weight;
+            self.parts[at].active -= 1;
+            if self.parts[at].left > 0 {
+                self.ready.insert(self.key(at));
+            } else if self.parts[at].active == 0 {
+                self.ended(at);
             }
         }
     }
-    found
+
+    fn key(&self, at: usize) -> (Reverse<i32>, Duration, usize) {
+        (Reverse(self.steps[at].priority), self.parts[at].since, at)
+    }
+
+    fn make_ready(&mut self, at: usize) {
+        self.parts[at].since = self.now;
+        match self.parts[at].left {
+            0 => self.ended(at),
+            _ => _ = self.ready.insert(self.key(at)),
+        }
+    }
+
+    /// Those that need it may go on, where it was the last that they needed.
+    fn ended(&mut self, at: usize) {
+        for after in self.after[at].clone() {
+            self.parts[after].needs -= 1;
+            if self.parts[after].needs == 0 {
+                self.make_ready(after);
+            }
+        }
+    }
+
+    /// Begins what has a place: of the run, and of its step. Nothing goes before what stands first.
+    fn begin(&mut self, random: &mut Random) {
+        while let Some(first) = self.ready.first().copied() {
+            let at = first.2;
+            let part = &mut self.parts[at];
+            if part.weight > self.room {
+                return;
+            }
+            self.room -= part.weight;
+            part.left -= 1;
+            part.active += 1;
+            if part.left == 0 || part.active == part.places {
+                self.ready.remove(&first);
+            }
+            let end = self.now.saturating_add(draw(&self.steps[at].length, random));
+            self.running.push(Reverse((end, at)));
+        }
+    }
 }
 
-fn play(steps: &[Step], order: &[usize], random: &mut Random) -> Duration {
-    let most = DRAWN / steps.len().max(1);
-    let mut ends = vec![Duration::ZERO; steps.len()];
-    for at in order {
-        let step = &steps[*at];
-        let begin = step.needs.iter().filter_map(|need| ends.get(*need)).max().copied().unwrap_or_default();
-        ends[*at] = begin.saturating_add(instances(step, most.max(1), random));
+impl Part {
+    /// As many rounds are made as all instances need, with fewer side by side, and never more than `room` of them.
+    fn of(step: &Step, most: usize, room: usize) -> Self {
+        let scale = step.instances.div_ceil(most).max(1);
+        let side_by_side = step.at_once.min(step.instances).min(room).max(1);
+        Self {
+            needs: step.needs.len(),
+            left: step.instances.div_ceil(scale),
+            active: 0,
+            places: side_by_side.div_ceil(scale),
+            weight: scale.min(side_by_side),
+            since: Duration::ZERO,
+        }
     }
-    ends.into_iter().max().unwrap_or_default()
-}
-
-/// How long the instances of a step take together: the next one starts where one has ended.
-fn instances(step: &Step, most: usize, random: &mut Random) -> Duration {
-    // Of very many, as many rounds are made as all of them need, with fewer side by side.
-    let scale = step.instances.div_ceil(most).max(1);
-    let places = step.at_once.min(step.instances).div_ceil(scale).max(1);
-    let mut free: BinaryHeap<Reverse<Duration>> = (0..places).map(|_| Reverse(Duration::ZERO)).collect();
-    let mut last = Duration::ZERO;
-    for _ in 0..step.instances.div_ceil(scale) {
-        let begin = free.pop().map(|Reverse(at)| at).unwrap_or_default();
-        let end = begin.saturating_add(draw(&step.length, random));
-        last = last.max(end);
-        free.push(Reverse(end));
-    }
-    last
 }
 
 #[cfg(test)]
@@ -100,11 +166,15 @@ mod tests {
 
     fn step(needs: &[usize], minutes: u64, instances: usize, at_once: usize) -> Step {
         let length = Length { median: Duration::from_secs(minutes * 60), spread: 0.0 };
-        Step { needs: needs.to_vec(), length, instances, at_once }
+        Step { needs: needs.to_vec(), length, instances, at_once, priority: 0 }
     }
 
     fn minutes(steps: &[Step]) -> u64 {
-        let found = makespan(steps, 1);
+        with_places(steps, usize::MAX)
+    }
+
+    fn with_places(steps: &[Step], at_once: usize) -> u64 {
+        let found = makespan(steps, at_once, 1);
         assert_eq!(found.p50, found.p90, "lengths without a spread are certain");
         found.p50.as_secs() / 60
     }
@@ -127,10 +197,32 @@ mod tests {
     }
 
     #[test]
+    fn steps_share_the_places_of_their_run() {
+        let side_by_side = [step(&[], 10, 1, 1), step(&[], 4, 1, 1), step(&[], 3, 1, 1)];
+        assert_eq!(with_places(&side_by_side, 3), 10);
+        assert_eq!(with_places(&side_by_side, 2), 10);
+        assert_eq!(with_places(&side_by_side, 1), 17);
+        // All instances of a step come before the next step, unless it keeps to fewer places.
+        assert_eq!(with_places(&[step(&[], 3, 8, 8), step(&[], 10, 1, 1)], 2), 22);
+        assert_eq!(with_places(&[step(&[], 3, 4, 1), step(&[], 10, 1, 1)], 2), 12);
+        // What comes first by its priority keeps others of their places.
+        let mut urgent = step(&[], 10, 1, 1);
+        urgent.priority = 5;
+        assert_eq!(with_places(&[step(&[], 3, 4, 4), urgent, step(&[1], 1, 1, 1)], 1), 23);
+        // Of more than are drawn, the rounds are kept.
+        assert_eq!(with_places(&[step(&[], 10, 8000, 8000)], 2000), 40);
+    }
+
+    #[test]
+    fn a_step_without_instances_holds_up_nothing() {
+        assert_eq!(minutes(&[step(&[], 10, 0, 1), step(&[0], 4, 1, 1)]), 4);
+    }
+
+    #[test]
     fn the_spread_of_lengths_is_one_of_the_whole() {
         let length = Length { median: Duration::from_secs(600), spread: 0.5 };
-        let one = Step { needs: Vec::new(), length, instances: 1, at_once: 1 };
-        let found = makespan(&[one], 1);
+        let one = Step { needs: Vec::new(), length, instances: 1, at_once: 1, priority: 0 };
+        let found = makespan(&[one], 1, 1);
         assert!((540..660).contains(&found.p50.as_secs()), "{found:?}");
         assert!((960..1400).contains(&found.p90.as_secs()), "{found:?}");
     }

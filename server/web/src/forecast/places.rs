@@ -261,7 +261,8 @@ impl Known {
             }
             steps.push(step(task, time, count));
         }
-        let takes = unknown.is_empty().then(|| TakesView::from(makespan(&steps, 1)));
+        let at_once = foreseen.plan.parallelism.map_or(usize::MAX, |most| most as usize);
+        let takes = unknown.is_empty().then(|| TakesView::from(makespan(&steps, at_once, 1)));
         Self { takes, cost: is_priced.then(|| cost.total()), unknown, elsewhere }
     }
 }
@@ -274,5 +275,6 @@ fn step(task: &PlannedTask, time: RunTime, instances: usize) -> Step {
         length: time.into(),
         instances,
         at_once,
+        priority: task.priority,
     }
 }
