@@ -206,7 +206,7 @@ impl Engine {
         }
         // What waits is read first: what starts meanwhile is counted twice for a moment, and never not at all.
         let waiting = self.elsewhere.read(&self.store, &owner, now).await?;
-        self.core.set_held_elsewhere(&self.store.held_elsewhere(&owner).await?, now);
+        self.core.set_held_elsewhere(&self.elsewhere.read_held(&self.store, &owner).await?, now);
         self.core.set_waiting_elsewhere(&waiting, now);
         if self.core.counts_starts() {
             let minute_ago = Timestamp(now.0 - 60_000_000);

@@ -1,7 +1,7 @@
-//! What waits on other servers, read at each look: the few columns that change from the instances, and once the tasks of
-//! their runs, with how long these take.
+//! What waits on other servers and what is held there, read at each look: the few columns that change from the instances,
+//! and once the tasks of their runs, with how long these take.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,14 +12,14 @@ use cubeloom_domain::quota::Pool;
 use cubeloom_domain::record::{AttemptRecord, Changes};
 use cubeloom_domain::state::AttemptState;
 use cubeloom_domain::{AttemptKey, RunId, TaskIx, Timestamp};
-use cubeloom_store::{Store, StoreError, WaitingElsewhere};
+use cubeloom_store::{Holding, Store, StoreError, WaitingElsewhere};
 use tokio::time::Instant;
 
-use crate::core::Foreign;
+use crate::core::{Foreign, ForeignHold};
 
 /// So many instances that wait elsewhere are known, those that wait longest.
 const KNOWN: usize = 1000;
-/// The plans of so many runs one look reads.
+/// The plans of so many runs one look reads, and the lengths of so many pipelines that hold something.
 const RUNS_A_LOOK: usize = 100;
 
 /// How often the other servers are told at the most that something has changed for what waits there.
@@ -30,6 +30,8 @@ const TELL_AGAIN: Duration = Duration::from_millis(500);
 pub struct Elsewhere {
     /// The runs of which something waits there.
     runs: BTreeMap<RunId, Planned>,
+    /// How long the tasks take of those pipelines, by project and name, of which something is held there.
+    holders: BTreeMap<(String, String), History>,
     told: Option<Instant>,
     /// When they are to be told again.
     pub tell_by: Option<Instant>,
@@ -78,6 +80,31 @@ impl Elsewhere {
             }
         }
         Ok(rows.iter().filter_map(|row| self.runs.get(&row.run)?.job(row)).collect())
+    }
+
+    /// What is held on servers other than `owner`.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn read_held(&mut self, store: &Store, owner: &str) -> Result<Vec<ForeignHold>, StoreError> {
+        let held = store.held_elsewhere(owner).await?;
+        let of = |holding: &Holding| (holding.project.clone(), holding.pipeline.clone());
+        let pipelines: BTreeSet<(String, String)> = held.iter().map(of).collect();
+        self.holders.retain(|pipeline, _| pipelines.contains(pipeline));
+        let new: Vec<_> =
+            pipelines.into_iter().filter(|one| !self.holders.contains_key(one)).take(RUNS_A_LOOK).collect();
+        for (project, pipeline) in new {
+            let history = readable(store.run_times(&project, &pipeline).await)?.unwrap_or_default();
+            self.holders.insert((project, pipeline), history);
+        }
+        let with_length = |holding: Holding| {
+            let attempt = &holding.attempt;
+            let length = self.holders.get(&of(&holding)).and_then(|history| {
+                history.of(&attempt.key.task, &attempt.account.template, &attempt.pool).map(Into::into)
+            });
+            ForeignHold { holding, length }
+        };
+        Ok(held.into_iter().map(with_length).collect())
     }
 
     /// Notes what was stored: where something waits on the other servers, they are told that this one has started or ended a

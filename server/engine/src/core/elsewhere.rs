@@ -33,6 +33,15 @@ pub struct Foreign {
     pub cool_until: Option<Timestamp>,
 }
 
+/// What an attempt of another server holds.
+#[derive(Clone, Debug)]
+pub struct ForeignHold {
+    /// The attempt, and whose it is.
+    pub holding: Holding,
+    /// How long it takes, as far as its history says.
+    pub length: Option<Length>,
+}
+
 /// The jobs of other servers that a desk knows, by the keys of their attempts.
 #[derive(Default)]
 pub struct Elsewhere {
@@ -55,24 +64,31 @@ impl Elsewhere {
     }
 
     /// Takes in all that holds something now. True when that has changed.
-    pub fn set_held(&mut self, desk: &mut Desk, cluster: &str, held: Vec<&Holding>, now: Timestamp) -> bool {
-        let is = |held: &Holding| {
-            let attempt = &held.attempt;
+    pub fn set_held(
+        &mut self,
+        desk: &mut Desk,
+        cluster: &str,
+        held: Vec<&ForeignHold>,
+        now: Timestamp,
+    ) -> bool {
+        let is = |held: &ForeignHold| {
+            let attempt = &held.holding.attempt;
             (attempt.workers, attempt.amount, matches!(attempt.state, AttemptState::Stopping { .. }))
         };
-        let known = held.iter().map(|held| (&held.attempt.key, is(held))).collect();
+        let known = held.iter().map(|held| (&held.holding.attempt.key, is(held))).collect();
         let mut changed = drop_others(&mut self.held, desk, &known, now);
         for held in held {
-            if self.held.contains_key(&held.attempt.key) {
+            let attempt = &held.holding.attempt;
+            if self.held.contains_key(&attempt.key) {
                 continue;
             }
-            let is_here = held.attempt.pool.cluster == cluster;
-            let spec = if is_here { foreign(held) } else { names_only(held) };
-            let id = desk.hold(spec, 0, held.attempt.created_at, now);
+            let is_here = attempt.pool.cluster == cluster;
+            let spec = if is_here { foreign(held) } else { names_only(&held.holding) };
+            let id = desk.hold(spec, 0, attempt.created_at, now);
             if is(held).2 {
                 desk.leave(id, now);
             }
-            self.held.insert(held.attempt.key.clone(), (id, is(held)));
+            self.held.insert(attempt.key.clone(), (id, is(held)));
             changed = true;
         }
         changed
@@ -143,8 +159,8 @@ pub fn names_only(held: &Holding) -> Spec {
 }
 
 /// What the desk is told of another server's attempt.
-fn foreign(held: &Holding) -> Spec {
-    let attempt = &held.attempt;
+fn foreign(held: &ForeignHold) -> Spec {
+    let (holding, attempt) = (&held.holding, &held.holding.attempt);
     let (amount, workers) = attempt.counted_on();
     let mut fixed = Ask { cpu: amount.cpu.0, memory: amount.memory.0, ..Ask::default() };
     fixed.pods = u64::from(workers);
@@ -159,12 +175,13 @@ fn foreign(held: &Holding) -> Spec {
     Spec {
         key: attempt.key.to_string(),
         name: attempt.key.task.clone(),
-        project: held.project.clone(),
-        person: held.user.clone(),
+        project: holding.project.clone(),
+        person: holding.user.clone(),
         run: attempt.key.run.number(),
         node_group: attempt.pool.node_group.clone(),
         fixed,
         named: attempt.limits.clone(),
+        length: held.length,
         is_foreign: true,
         ..Spec::default()
     }

@@ -40,10 +40,10 @@ use cubeloom_domain::preflight::Bounds;
 use cubeloom_domain::quota::QueueRecord;
 use cubeloom_domain::record::Changes;
 use cubeloom_domain::{AttemptKey, InstanceIx, RunId, TaskIx, Timestamp};
-use cubeloom_store::{Holding, RunElsewhere};
+use cubeloom_store::RunElsewhere;
 
 use self::active::ActiveRun;
-pub use self::elsewhere::Foreign;
+pub use self::elsewhere::{Foreign, ForeignHold};
 pub use self::observe::Answer;
 pub use self::output::Demand;
 use self::output::Output;
@@ -283,10 +283,12 @@ impl Core {
     }
 
     /// Takes in what runs of other servers hold: it is counted, and nothing is asked of it.
-    pub fn set_held_elsewhere(&mut self, held: &[Holding], now: Timestamp) {
+    pub fn set_held_elsewhere(&mut self, held: &[ForeignHold], now: Timestamp) {
         for (cluster, place) in &mut self.places {
-            let counts =
-                |held: &&Holding| held.attempt.pool.cluster == *cluster || !held.attempt.limits.is_empty();
+            let counts = |held: &&ForeignHold| {
+                let attempt = &held.holding.attempt;
+                attempt.pool.cluster == *cluster || !attempt.limits.is_empty()
+            };
             place.set_held_elsewhere(cluster, held.iter().filter(counts).collect(), now);
         }
     }

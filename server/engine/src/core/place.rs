@@ -16,7 +16,7 @@ use cubeloom_domain::resources::Amount;
 use cubeloom_store::Holding;
 
 use super::active::ActiveRun;
-use super::elsewhere::{Elsewhere, Foreign, names_only};
+use super::elsewhere::{Elsewhere, Foreign, ForeignHold, names_only};
 use super::{At, Slot};
 
 /// A cluster as the engine sees it.
@@ -252,7 +252,7 @@ impl Place {
     }
 
     /// Takes in what attempts of other servers hold now: those here, and those elsewhere that hold limits.
-    pub fn set_held_elsewhere(&mut self, cluster: &str, held: Vec<&Holding>, now: Timestamp) {
+    pub fn set_held_elsewhere(&mut self, cluster: &str, held: Vec<&ForeignHold>, now: Timestamp) {
         self.changed |= self.elsewhere.set_held(&mut self.desk, cluster, held, now);
     }
 
