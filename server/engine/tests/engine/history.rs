@@ -38,6 +38,27 @@ on_both! {
         server.assert_clean().await;
     }
 
+    async fn what_another_server_runs_takes_as_long_as_its_pipeline_did(server: Server) {
+        let mut server = server;
+        let one = pipeline("p").task("fit", |task| task.resources("3", "1Gi"));
+        for _ in 0..3 {
+            assert_eq!(server.run_to_end(&one).await.1, RunState::Succeeded);
+        }
+        server.fake.script("fit", [Behaviour::Hold]);
+        let theirs = server.run(&one).await;
+        server.running(&["fit"]).await;
+        server.lose_lease(&theirs).await;
+        server.clock.advance(Duration::from_secs(11));
+        let waits = server.run(&one).await;
+        server.until(|| async {
+            let desk = server.desk().await?;
+            let job = desk.waiting_jobs().map(|(job, _)| job).find(|job| {
+                desk.spec(*job).is_some_and(|spec| spec.key.starts_with(waits.as_str()))
+            })?;
+            desk.estimate(job, server.clock.now(), 1)
+        }).await;
+    }
+
     async fn of_a_task_that_never_ended_nobody_says_when_the_next_starts(server: Server) {
         let mut server = server;
         let one = pipeline("p").task("fit", |task| task.resources("3", "1Gi"));
