@@ -65,7 +65,7 @@ impl LocalError {
 }
 
 /// A system error as a sentence's end, the usual reasons in words.
-pub(crate) fn reason(error: &io::Error) -> String {
+pub fn reason(error: &io::Error) -> String {
     match error.raw_os_error() {
         Some(libc::ENOSPC | libc::EDQUOT) => "the disk is full".into(),
         Some(libc::EROFS) => "the file system is read-only".into(),

@@ -46,7 +46,7 @@ mod xid;
 
 pub use check::{CheckLine, CheckReport, check};
 pub use config::{LocalConfig, SecretSource};
-pub use error::LocalError;
+pub use error::{LocalError, reason};
 pub use executor::LocalExecutor;
 pub use shim::{SHIM_ARG, server_pid, shim_main};
 pub use spec::{StopWhy, StopWish};

@@ -36,8 +36,10 @@ pub enum SlurmError {
 impl SlurmError {
     /// With its cause, in one sentence.
     pub(crate) fn sentence(&self) -> String {
-        let cause = std::error::Error::source(self).map(|cause| format!(": {cause}")).unwrap_or_default();
-        format!("{self}{cause}")
+        match self {
+            Self::File { source, .. } => format!("{self}: {}", cubeloom_executor_local::reason(source)),
+            _ => self.to_string(),
+        }
     }
 
     /// For `map_err`.

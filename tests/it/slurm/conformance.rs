@@ -1,9 +1,9 @@
-//! Each case of the suite that a cluster can pass. Bindings are the same for all jobs here, a thousand workers are more than
-//! the tests' nodes have cores, and a disk that is full would be this machine's.
+//! Each case of the suite that a cluster can pass. Bindings are the same for all jobs here, and a thousand workers are more
+//! than the tests' nodes have cores.
 
 cases!(crate::slurm::executor::OnSlurm::new() => submit: ends_well, measures, twice, concurrently, exits, setup, outputs);
 cases!(crate::slurm::executor::OnSlurm::new() => cancel: before, starting, running, ended, stubborn, causes);
 cases!(crate::slurm::executor::OnSlurm::new() => crash: before, starting, running, ended, away, stopping, cancelled_after);
 cases!(crate::slurm::executor::OnSlurm::new() => gang: first_cause, killed, orphans, master, elastic);
-cases!(crate::slurm::executor::OnSlurm::new() => faults: unreadable_command, long_arguments, out_of_memory);
+cases!(crate::slurm::executor::OnSlurm::new() => faults: unreadable_command, long_arguments, out_of_memory, full_disk);
 cases!(crate::slurm::executor::OnSlurm::new() => load: long_logs);

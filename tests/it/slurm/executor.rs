@@ -4,7 +4,7 @@
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -27,6 +27,25 @@ pub struct OnSlurm {
     workspace: PathBuf,
     config: SlurmConfig,
     server: Server<SlurmExecutor>,
+    _disk: Option<SmallDisk>,
+}
+
+/// A file system of 1 MiB, for as long as somebody has this.
+struct SmallDisk(PathBuf);
+
+impl SmallDisk {
+    /// `None` where none can be mounted.
+    fn at(place: &Path) -> Option<Self> {
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", "size=1m,mode=755", "tmpfs"]).arg(place).stderr(Stdio::null());
+        mount.status().is_ok_and(|status| status.success()).then(|| Self(place.into()))
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("--lazy").arg(&self.0).status();
+    }
 }
 
 fn start(config: &SlurmConfig) -> Server<SlurmExecutor> {
@@ -74,10 +93,14 @@ pub fn facts(workspace: &Path) -> SlurmFacts {
 pub fn workspace() -> PathBuf {
     let workspace = Path::new(&told("CUBELOOM_TEST_SLURM_WORKSPACE")).join(format!("w{:x}", random()));
     fs::create_dir(&workspace).unwrap();
+    give_to_member(&workspace);
+    workspace
+}
+
+fn give_to_member(folder: &Path) {
     let member = told("CUBELOOM_TEST_SLURM_MEMBER");
     let mut chown = Command::new("chown");
-    assert!(chown.arg(format!("{member}:{member}")).arg(&workspace).status().unwrap().success());
-    workspace
+    assert!(chown.arg(format!("{member}:{member}")).arg(folder).status().unwrap().success());
 }
 
 /// What would be submitted, with another script: these lines before the first one that begins so.
@@ -109,7 +132,20 @@ impl OnSlurm {
 
     /// With other settings.
     pub fn with(change: impl FnOnce(&mut SlurmConfig)) -> Self {
+        Self::at(workspace(), None, change)
+    }
+
+    /// On a workspace that is full.
+    fn full() -> Option<Self> {
         let workspace = workspace();
+        let disk = SmallDisk::at(&workspace)?;
+        give_to_member(&workspace);
+        let full = Self::at(workspace, Some(disk), |_| {});
+        let _ = fs::write(full.workspace.join("filler"), vec![0; 2 << 20]);
+        Some(full)
+    }
+
+    fn at(workspace: PathBuf, disk: Option<SmallDisk>, change: impl FnOnce(&mut SlurmConfig)) -> Self {
         let ledger = workspace.join("ledger");
         fs::write(&ledger, "").unwrap();
         fs::set_permissions(&ledger, fs::Permissions::from_mode(0o666)).unwrap();
@@ -128,7 +164,7 @@ impl OnSlurm {
         };
         change(&mut config);
         let server = start(&config);
-        Self { _folder: folder, workspace, config, server }
+        Self { _folder: folder, workspace, config, server, _disk: disk }
     }
 
     /// The folder of an attempt.
@@ -195,6 +231,6 @@ impl Harness for OnSlurm {
     }
 
     fn on_full_disk(&self) -> Result<Box<dyn Harness>, &'static str> {
-        Err("the nodes' disk is this machine's")
+        Ok(Box::new(Self::full().ok_or("root is needed to mount one")?))
     }
 }

@@ -1,14 +1,17 @@
 //! The rules over scenarios: nothing is advised on healthy ones and none is said to hang, and on each bad one what is wrong with
-//! it, and no more.
+//! it, and no more; over recorded ones, healthy or not, too.
 
 mod player;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
 use cubeloom_monitoring::advice::RULES;
 use player::Scenario;
+
+/// What was advised, and of which workers.
+type Found = BTreeMap<String, BTreeSet<String>>;
 
 /// The scenarios of a folder.
 fn scenarios(folder: &str) -> Vec<(String, Scenario)> {
@@ -40,9 +43,24 @@ fn nothing_is_advised_on_healthy_series() {
 
 #[test]
 fn each_rule_speaks_on_its_own_bad_series_and_on_no_other() {
+    let (spoke, wrong) = judged("bad");
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    let all = RULES.iter().copied().chain(["hang by cards", "hang by steps"]);
+    assert_eq!(spoke, all.map(str::to_owned).collect::<BTreeSet<_>>());
+}
+
+#[test]
+fn what_was_recorded_of_real_programs_is_judged_as_it_was() {
+    let (spoke, wrong) = judged("recorded");
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert_eq!(spoke, ["far_from_peers", "hang by steps"].map(str::to_owned).into());
+}
+
+/// The rules that spoke on the scenarios of a folder, and on which of them others did than should, or of other workers.
+fn judged(folder: &str) -> (BTreeSet<String>, Vec<(String, Found)>) {
     let mut spoke = BTreeSet::new();
     let mut wrong = Vec::new();
-    for (name, scenario) in scenarios("bad") {
+    for (name, scenario) in scenarios(folder) {
         let found = scenario.play();
         let rules: Vec<_> = found.keys().cloned().collect();
         let is_right = rules.iter().eq(scenario.expected.keys())
@@ -52,9 +70,7 @@ fn each_rule_speaks_on_its_own_bad_series_and_on_no_other() {
         }
         spoke.extend(rules);
     }
-    assert!(wrong.is_empty(), "{wrong:#?}");
-    let all = RULES.iter().copied().chain(["hang by cards", "hang by steps"]);
-    assert_eq!(spoke, all.map(str::to_owned).collect::<BTreeSet<_>>());
+    (spoke, wrong)
 }
 
 #[test]

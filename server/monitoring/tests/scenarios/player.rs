@@ -12,7 +12,8 @@
 //!   - `0.9 noise 0.05`: always, with noise of up to so much in both directions,
 //!   - `every 600 s for 30 s at 0.1`, the first time after 600 s,
 //!   - `random every 600 s for 30 s at 0.1`: as often on average, at random,
-//!   - `from 0 s to 480 s at 0`; `at -` stands for a gap.
+//!   - `from 0 s to 480 s at 0`; `at -` stands for a gap,
+//!   - `series 0.31 0.3 - 0.32`: what was recorded, a value for every 30 seconds.
 //!
 //! Noise and chance come from a generator that begins with the scenario's name: a scenario is the same always.
 
@@ -67,6 +68,7 @@ enum Course {
     Every(Spell),
     Random(Spell),
     Between(f64, f64, Option<f64>),
+    Series(Vec<Option<f64>>),
 }
 
 /// Something that comes again.
@@ -244,6 +246,9 @@ impl Course {
             Self::Level(level, noise) => {
                 values.iter_mut().for_each(|value| *value = Some(level + noise * (2.0 * chance.next() - 1.0)))
             }
+            Self::Series(recorded) => {
+                values.iter_mut().zip(recorded).for_each(|(value, recorded)| *value = *recorded)
+            }
             Self::Between(from, to, value) => {
                 for (at, slot) in values.iter_mut().enumerate() {
                     if (*from..*to).contains(&moment(at)) {
@@ -335,6 +340,7 @@ fn course(text: &str) -> Option<Course> {
         ["every", every, "for", long, "at", at] => Course::Every(spell(every, long, at)),
         ["random", "every", every, "for", long, "at", at] => Course::Random(spell(every, long, at)),
         ["from", from, "to", to, "at", at] => Course::Between(number(from), number(to), value(at)),
+        ["series", recorded @ ..] => Course::Series(recorded.iter().map(|word| value(word)).collect()),
         _ => return None,
     })
 }
