@@ -220,7 +220,7 @@ impl Harness for OnSlurm {
     }
 
     /// With control groups of version 1, by which Slurm limits memory here, the kernel ends one process of a worker, not all:
-    /// `single.rs` holds that it is told.
+    /// `limits.rs` holds that it is told.
     fn bounds_memory(&self) -> Result<(), &'static str> {
         let second = Path::new("/sys/fs/cgroup/cgroup.controllers").exists();
         second.then_some(()).ok_or("the nodes have control groups of version 1")
