@@ -28,8 +28,10 @@ pub struct Held<'a> {
     pub history: &'a CardHistory,
     /// For how long the task has had it, in seconds.
     pub seconds: f64,
-    /// The cores that the pods which hold it have asked for; absent where that is not known.
+    /// The cores that the pods which hold it have; absent where that is not known.
     pub cores: Option<f64>,
+    /// The cores that they asked for; absent where nothing is sized, which is to say that they have these.
+    pub asked: Option<f64>,
     /// The memory that it has, in bytes; absent where that is not known.
     pub card_memory: Option<f64>,
 }
@@ -112,6 +114,12 @@ impl Held<'_> {
         let place =
             values.iter().rposition(|value| value.is_some_and(|usage| usage > thresholds.idle_peak))?;
         Some(self.history.start + place as f64 * self.history.step)
+    }
+
+    /// The cores that were asked for, where sizing has given fewer.
+    fn cut_from(&self) -> Option<f64> {
+        let cores = self.cores?;
+        self.asked.filter(|asked| *asked > cores)
     }
 
     /// What is known of a measure in the last so many seconds, once the task has had time to begin: to download, to compile.

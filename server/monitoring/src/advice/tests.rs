@@ -16,7 +16,7 @@ fn constant(value: f64) -> Vec<Option<f64>> {
 }
 
 fn rules(history: &CardHistory, seconds: f64, cores: Option<f64>) -> Vec<&'static str> {
-    advice(Held { history, seconds, cores, card_memory: None }, &Thresholds::default())
+    advice(Held { history, seconds, cores, asked: None, card_memory: None }, &Thresholds::default())
         .iter()
         .map(|found| found.rule)
         .collect()
@@ -27,7 +27,7 @@ fn a_held_card_that_nobody_uses_is_idle_whatever_its_memory() {
     let full = history(&[(CardMeasure::Usage, constant(0.004)), (CardMeasure::MemoryUsed, constant(8e10))]);
     assert_eq!(rules(&full, 7200.0, None), ["held_idle"]);
     let found = advice(
-        Held { history: &full, seconds: 7200.0, cores: None, card_memory: None },
+        Held { history: &full, seconds: 7200.0, cores: None, asked: None, card_memory: None },
         &Thresholds::default(),
     );
     assert_eq!(found[0].evidence, "the card is held, and was used 0.4 % of the last 30 minutes");
@@ -47,7 +47,7 @@ fn a_held_card_that_nobody_uses_is_idle_whatever_its_memory() {
 fn when_a_card_was_last_busy_is_told_by_its_peaks() {
     let busy_at = |usage| {
         let history = history(&[(CardMeasure::Usage, usage)]);
-        Held { history: &history, seconds: 7200.0, cores: None, card_memory: None }
+        Held { history: &history, seconds: 7200.0, cores: None, asked: None, card_memory: None }
             .busy_at(&Thresholds::default())
     };
     let mut usage = constant(0.01);
@@ -67,7 +67,7 @@ fn a_card_that_waits_for_the_cpu_is_told_from_one_that_waits_for_something_else(
     assert_eq!(rules(&of(0.3, 7.8), 7200.0, None), [""; 0], "nobody knows what was asked for");
     assert_eq!(rules(&of(0.0, 7.8), 7200.0, Some(8.0)), ["held_idle"]);
     let told = &advice(
-        Held { history: &of(0.3, 7.8), seconds: 7200.0, cores: Some(8.0), card_memory: None },
+        Held { history: &of(0.3, 7.8), seconds: 7200.0, cores: Some(8.0), asked: None, card_memory: None },
         &Thresholds::default(),
     )[0];
     assert!(
@@ -78,9 +78,57 @@ fn a_card_that_waits_for_the_cpu_is_told_from_one_that_waits_for_something_else(
     assert_eq!(told.remedies[0].pytorch, Some("DataLoader(batch_size=…)"), "first a bigger batch");
 }
 
+#[test]
+fn where_sizing_has_taken_cores_away_the_first_thing_is_to_give_them_again() {
+    let of = |asked| {
+        let history =
+            history(&[(CardMeasure::Usage, constant(0.3)), (CardMeasure::HolderCpu, constant(1.9))]);
+        let held = Held { history: &history, seconds: 7200.0, cores: Some(2.0), asked, card_memory: None };
+        advice(held, &Thresholds::default()).remove(0)
+    };
+    let cut = of(Some(8.0));
+    assert!(
+        cut.evidence.contains("1.9 of the 2.0 cores that the task has were at work, and it asked for 8.0"),
+        "{}",
+        cut.evidence
+    );
+    assert_eq!(cut.remedies[0].setting, Some("resources.pinned"));
+    // It has what it asked for, or more, or nothing is sized.
+    for asked in [Some(2.0), Some(1.0), None] {
+        let as_asked = of(asked);
+        assert!(as_asked.evidence.ends_with("has were at work: the card waits for the CPU"), "{as_asked:?}");
+        assert_eq!(as_asked.remedies[..], cut.remedies[1..]);
+    }
+}
+
+#[test]
+fn the_worker_that_all_wait_for_gets_the_cores_again_that_sizing_took() {
+    let of = |asked: Option<f64>| {
+        let worker = |cores| {
+            history(&[(CardMeasure::Usage, constant(0.3)), (CardMeasure::HolderCpu, constant(cores))])
+        };
+        let histories = [worker(3.9), worker(1.0), worker(1.0)];
+        let peers: Vec<Peer<'_>> = ["worker-0", "worker-1", "worker-2"]
+            .into_iter()
+            .zip(&histories)
+            .map(|(worker, history)| Peer {
+                worker,
+                role: "worker",
+                held: Held { history, seconds: 7200.0, cores: Some(4.0), asked, card_memory: None },
+            })
+            .collect();
+        of_task(&peers, &Thresholds::default()).remove(0)
+    };
+    let (cut, workers) = of(Some(8.0));
+    assert_eq!((cut.rule, workers), ("straggler", vec!["worker-0".to_owned()]));
+    assert_eq!(cut.remedies[0].setting, Some("resources.pinned"));
+    assert_eq!(of(None).0.remedies[..], cut.remedies[1..]);
+}
+
 fn told(series: &[(CardMeasure, Vec<Option<f64>>)], cores: f64) -> Vec<Advice> {
     let history = history(series);
-    let held = Held { history: &history, seconds: 7200.0, cores: Some(cores), card_memory: Some(8e10) };
+    let held =
+        Held { history: &history, seconds: 7200.0, cores: Some(cores), asked: None, card_memory: Some(8e10) };
     advice(held, &Thresholds::default())
 }
 

@@ -157,7 +157,7 @@ impl Scenario {
                 .map(|(worker, history)| {
                     let card_memory = worker.has_card.then_some(self.card * GIB);
                     let seconds = (now * STEP) as f64;
-                    let held = Held { history, seconds, cores: Some(self.cores), card_memory };
+                    let held = Held { history, seconds, cores: Some(self.cores), asked: None, card_memory };
                     Peer { worker: &worker.name, role: &worker.role, held }
                 })
                 .collect();

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cubeloom_domain::executor::NodeFacts;
 use cubeloom_domain::monitoring::{CardHistory, CardReading, NodeReading};
+use cubeloom_domain::record::AttemptRecord;
 use cubeloom_monitoring::CardState;
 use cubeloom_monitoring::advice::{Held, advice};
 use cubeloom_store::Holding;
@@ -118,9 +119,9 @@ pub(crate) async fn card(web: &Web, caller: &Caller, cluster: &str, uuid: &str) 
     let advised = seen.flat_map(|held| {
         let seconds =
             held.attempt.state.started_at().map_or(0.0, |since| web.now().since(since).as_secs_f64());
-        let cores = cores(held, reading, &holders);
-        let asked = Held { history: &found, seconds, cores, card_memory: reading.memory_total };
-        advice(asked, &web.settings().advice)
+        let (cores, asked) = cores(held, reading, &holders);
+        let held_card = Held { history: &found, seconds, cores, asked, card_memory: reading.memory_total };
+        advice(held_card, &web.settings().advice)
             .into_iter()
             .map(|found| AdviceView::of_card(found, &held.attempt.key))
     });
@@ -147,11 +148,40 @@ pub(crate) async fn may_have(web: &Web, cluster: &str, uuid: &str) -> ApiResult<
     Ok(known || !look.reading.problems.is_empty())
 }
 
-/// What the pods that hold a card have asked for, in cores; absent where others hold it, too.
-fn cores(held: &Holding, card: &CardReading, holders: &Holders<'_>) -> Option<f64> {
-    let same = |pod: &String| holders.of_pod(pod).is_some_and(|of| of.attempt.key == held.attempt.key);
-    let each = held.attempt.amount.cpu.0 as f64 / 1000.0 / f64::from(held.attempt.workers.max(1));
-    card.pods.iter().all(same).then_some(each * card.pods.len() as f64)
+/// What the pods that hold a card have, and what they asked for, in cores: both absent where others hold it, too, the latter
+/// also where nothing is sized.
+fn cores(held: &Holding, card: &CardReading, holders: &Holders<'_>) -> (Option<f64>, Option<f64>) {
+    let attempt = &held.attempt;
+    if !card.pods.iter().all(|pod| holders.of_pod(pod).is_some_and(|of| of.attempt.key == attempt.key)) {
+        return (None, None);
+    }
+    if let Some((has, asked)) = sized(attempt, &card.pods) {
+        return (Some(has), Some(asked));
+    }
+    let each = attempt.amount.cpu.0 as f64 / 1000.0 / f64::from(attempt.workers.max(1));
+    (Some(each * card.pods.len() as f64), None)
+}
+
+/// The same by the sizes of the pods' roles; `None` where it has none, or the names of its pods do not tell the role.
+fn sized(attempt: &AttemptRecord, pods: &[String]) -> Option<(f64, f64)> {
+    let roles = &attempt.sizing.as_ref()?.roles;
+    let object = attempt.key.object_name();
+    let mut sum = (0.0, 0.0);
+    for pod in pods {
+        let rest = pod.strip_prefix(&object)?.trim_start_matches('-');
+        let is_of = |role: &str| {
+            let index = rest.strip_prefix(role).and_then(|rest| rest.strip_prefix('-')?.split('-').next());
+            index.is_some_and(|index| index.parse::<u32>().is_ok())
+        };
+        // The name of a job's only pod may tell nothing.
+        let size = match roles.as_slice() {
+            [only] => only,
+            several => several.iter().find(|size| is_of(&size.role))?,
+        };
+        sum.0 += size.gets.cpu.0 as f64 / 1000.0;
+        sum.1 += size.asked.cpu.0 as f64 / 1000.0;
+    }
+    Some(sum)
 }
 
 fn history_view(history: CardHistory) -> HistoryView {

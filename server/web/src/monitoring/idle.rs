@@ -70,7 +70,7 @@ async fn of_cluster(web: &Web, name: &str) -> ApiResult<Vec<IdleCards>> {
             seen.held += 1;
             if let Some(history) = histories.get(*uuid) {
                 seen.take(
-                    Held { history, seconds: seconds(one, now), cores: None, card_memory: None },
+                    Held { history, seconds: seconds(one, now), cores: None, asked: None, card_memory: None },
                     &thresholds,
                 );
             }
