@@ -46,7 +46,7 @@ const RULES = {
   regular_dips: [`${IN_LAST} the card stopped`, { minutes: "45", period: "300", long: "90", level: "90.0 %", share: "30.0 %" }, ["worker-0"],
     ["Write to a disk of the node", undefined, undefined, "resources.shm"]],
   memory_empty: [`${IN_LAST} the card was used {share}, and never more than {peak} of its {total} of memory was held: by`, { minutes: "30", share: "20.0 %", peak: "8.0 GiB", total: "80.0 GiB", n: "4" }, ["worker-0"],
-    ["Share the card", "torch.cuda.set_per_process_memory_fraction(…)", "tf.config.experimental.set_memory_growth(gpu, True)", "resources.gpu.fraction"]],
+    ["Share the card: let each worker", "torch.distributed.init_process_group(\"gloo\")", undefined, "resources.processes_per_gpu: 4"]],
 };
 
 /** What the server would answer, in a language. */

@@ -93,5 +93,5 @@ pub(super) fn look(held: Held<'_>, thresholds: &Thresholds) -> Option<Advice> {
             &REMEDIES[1..],
         ),
     };
-    Some(Advice { rule: "cpu_saturated", evidence, remedies })
+    Some(Advice { rule: "cpu_saturated", evidence, remedies, processes: None })
 }

@@ -82,5 +82,5 @@ pub(super) fn look(peers: &[Peer<'_>], thresholds: &Thresholds) -> Option<(Advic
             ),
         ),
     };
-    Some((Advice { rule: "straggler", evidence, remedies }, worker.to_owned()))
+    Some((Advice { rule: "straggler", evidence, remedies, processes: None }, worker.to_owned()))
 }

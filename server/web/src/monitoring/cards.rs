@@ -18,6 +18,8 @@ use crate::auth::Caller;
 use crate::clusters;
 use crate::error::{ApiError, ApiResult};
 use crate::page::{Page, PageQuery};
+use crate::runs::advice::sharing;
+use crate::runs::reader;
 use crate::state::Web;
 use crate::time::Time;
 
@@ -115,18 +117,12 @@ pub(crate) async fn card(web: &Web, caller: &Caller, cluster: &str, uuid: &str) 
     let mut problems = look.problems();
     let found = history(web, &look, uuid, node, &reading.pods, &mut problems).await;
     let (holding, _) = holders.of_card(uuid, reading);
-    let seen = holding.iter().filter(|held| holders.sees(&held.project));
-    let advised = seen.flat_map(|held| {
-        let seconds =
-            held.attempt.state.started_at().map_or(0.0, |since| web.now().since(since).as_secs_f64());
-        let (cores, asked) = cores(held, reading, &holders);
-        let held_card = Held { history: &found, seconds, cores, asked, card_memory: reading.memory_total };
-        advice(held_card, &web.settings().advice)
-            .into_iter()
-            .map(|found| AdviceView::of_card(found, &held.attempt.key))
-    });
+    let mut advice = Vec::new();
+    for held in holding.iter().filter(|held| holders.sees(&held.project)) {
+        advice.extend(advised(web, held, reading, &holders, &found).await?);
+    }
     let mut rules = BTreeSet::new();
-    let advice = advised.filter(|found| rules.insert(found.rule)).collect();
+    advice.retain(|found: &AdviceView| rules.insert(found.rule));
     Ok(CardDetail {
         card: card_view(uuid, reading, state, &holders),
         cluster: look.facts.cluster.clone(),
@@ -136,6 +132,35 @@ pub(crate) async fn card(web: &Web, caller: &Caller, cluster: &str, uuid: &str) 
         advice,
         problems,
     })
+}
+
+/// What could be done better with a card by one of those who hold it.
+///
+/// # Errors
+/// When the database does not answer.
+async fn advised(
+    web: &Web,
+    held: &Holding,
+    card: &CardReading,
+    holders: &Holders<'_>,
+    history: &CardHistory,
+) -> ApiResult<Vec<AdviceView>> {
+    let attempt = &held.attempt;
+    let plan = reader::plan(web, &attempt.key.run).await?;
+    let task = plan.task(attempt.task);
+    // Which of its workers holds it is not known: the first role that has cards speaks for all.
+    let role = task.roles.iter().find(|role| role.resources.gpu.is_some());
+    let (cores, asked) = cores(held, card, holders);
+    let held = Held {
+        history,
+        seconds: attempt.state.started_at().map_or(0.0, |since| web.now().since(since).as_secs_f64()),
+        cores,
+        asked,
+        card_memory: card.memory_total,
+        sharing: role.map(|role| sharing(&plan, task, role)).unwrap_or_default(),
+    };
+    let found = advice(held, &web.settings().advice);
+    Ok(found.into_iter().map(|found| AdviceView::of_card(found, &attempt.key)).collect())
 }
 
 /// Whether a cluster may have a card: also while who measures it is away.

@@ -1,11 +1,12 @@
 //! What could be done better with a task, from what the workers of an attempt did in the last hour of it.
 
+use cubeloom_compiler::may_be_divided;
 use cubeloom_domain::TaskIx;
 use cubeloom_domain::monitoring::CardHistory;
-use cubeloom_domain::plan::PlannedRole;
+use cubeloom_domain::plan::{PlannedRole, PlannedTask, RunPlan};
 use cubeloom_domain::record::AttemptRecord;
 use cubeloom_domain::usage::WorkerLines;
-use cubeloom_monitoring::advice::{Held, Peer, of_task};
+use cubeloom_monitoring::advice::{Held, Peer, Sharing, of_task};
 use cubeloom_monitoring::hour_of;
 
 use super::Reader;
@@ -54,7 +55,7 @@ pub(crate) async fn advice(
         .map(|worker| Peer {
             worker: &worker.name,
             role: &worker.role.name,
-            held: held(worker, &record, seconds),
+            held: held(worker, &record, sharing(&reader.plan, &planned, worker.role), seconds),
         })
         .collect();
     let found = of_task(&peers, &web.settings().advice);
@@ -62,7 +63,7 @@ pub(crate) async fn advice(
     Ok(TaskAdviceView { attempt: record.key.n, live: record.state.is_live(), advice })
 }
 
-fn held<'w>(worker: &'w Worker<'_>, record: &AttemptRecord, seconds: f64) -> Held<'w> {
+fn held<'w>(worker: &'w Worker<'_>, record: &AttemptRecord, sharing: Sharing, seconds: f64) -> Held<'w> {
     let sized = record.sizing.as_ref().and_then(|sizing| sizing.of(&worker.role.name));
     Held {
         history: &worker.hour,
@@ -70,6 +71,16 @@ fn held<'w>(worker: &'w Worker<'_>, record: &AttemptRecord, seconds: f64) -> Hel
         cores: Some(cores(worker.role.resources.cpu.0)),
         asked: sized.map(|sized| cores(sized.asked.cpu.0)),
         card_memory: worker.card_memory,
+        sharing,
+    }
+}
+
+/// How the cards of a task's role may be shared. What the plan would warn of, or refuse, is not advised.
+pub(crate) fn sharing(plan: &RunPlan, task: &PlannedTask, role: &PlannedRole) -> Sharing {
+    let each = role.resources.processes_per_gpu;
+    Sharing {
+        processes: may_be_divided(plan, task, &role.name).then_some(each.unwrap_or(1)),
+        parts: task.gang <= 1 && each.is_none(),
     }
 }
 
