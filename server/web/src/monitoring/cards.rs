@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cubeloom_domain::executor::NodeFacts;
 use cubeloom_domain::monitoring::{CardHistory, CardReading, NodeReading};
-use cubeloom_domain::record::AttemptRecord;
+use cubeloom_domain::sizing::SizedRole;
 use cubeloom_monitoring::CardState;
 use cubeloom_monitoring::advice::{Held, advice};
 use cubeloom_store::Holding;
@@ -180,26 +180,26 @@ fn cores(held: &Holding, card: &CardReading, holders: &Holders<'_>) -> (Option<f
     if !card.pods.iter().all(|pod| holders.of_pod(pod).is_some_and(|of| of.attempt.key == attempt.key)) {
         return (None, None);
     }
-    if let Some((has, asked)) = sized(attempt, &card.pods) {
+    let object = attempt.key.object_name();
+    let sized = attempt.sizing.as_ref().and_then(|sizing| sized(&sizing.roles, &object, &card.pods));
+    if let Some((has, asked)) = sized {
         return (Some(has), Some(asked));
     }
     let each = attempt.amount.cpu.0 as f64 / 1000.0 / f64::from(attempt.workers.max(1));
     (Some(each * card.pods.len() as f64), None)
 }
 
-/// The same by the sizes of the pods' roles; `None` where it has none, or the names of its pods do not tell the role.
-fn sized(attempt: &AttemptRecord, pods: &[String]) -> Option<(f64, f64)> {
-    let roles = &attempt.sizing.as_ref()?.roles;
-    let object = attempt.key.object_name();
+/// The same by the sizes of the roles of an object's pods; `None` where the name of a pod does not tell its role.
+fn sized(roles: &[SizedRole], object: &str, pods: &[String]) -> Option<(f64, f64)> {
     let mut sum = (0.0, 0.0);
     for pod in pods {
-        let rest = pod.strip_prefix(&object)?.trim_start_matches('-');
+        let rest = pod.strip_prefix(object)?.trim_start_matches('-');
         let is_of = |role: &str| {
             let index = rest.strip_prefix(role).and_then(|rest| rest.strip_prefix('-')?.split('-').next());
             index.is_some_and(|index| index.parse::<u32>().is_ok())
         };
         // The name of a job's only pod may tell nothing.
-        let size = match roles.as_slice() {
+        let size = match roles {
             [only] => only,
             several => several.iter().find(|size| is_of(&size.role))?,
         };
@@ -213,4 +213,32 @@ fn history_view(history: CardHistory) -> HistoryView {
     let series =
         history.series.into_iter().map(|(measure, values)| SeriesView { of: measure.as_str(), values });
     HistoryView { start: history.start, step: history.step, series: series.collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use cubeloom_domain::quantity::{Bytes, Cpu};
+    use cubeloom_domain::sizing::{Reason, Size};
+
+    use super::*;
+
+    fn role(name: &str, asked: u64, gets: u64) -> SizedRole {
+        let size = |cpu| Size { cpu: Cpu(cpu), memory: Bytes(1 << 30) };
+        let as_asked = SizedRole::asked(name, size(asked), Reason::Asked, Reason::Asked);
+        SizedRole { gets: size(gets), ..as_asked }
+    }
+
+    #[test]
+    fn what_the_pods_of_a_card_have_and_asked_for_is_that_of_their_roles() {
+        let (ps, worker) = (role("ps", 1000, 1000), role("worker", 8000, 2000));
+        let of = |roles: &[SizedRole], pods: &[&str]| {
+            let pods: Vec<String> = pods.iter().map(ToString::to_string).collect();
+            sized(roles, "cl-train-x", &pods)
+        };
+        let both = [ps, worker.clone()];
+        assert_eq!(of(&both, &["cl-train-x-worker-0-x7k2p"]), Some((2.0, 8.0)));
+        assert_eq!(of(&both, &["cl-train-x-ps-0", "cl-train-x-worker-1"]), Some((3.0, 9.0)));
+        assert_eq!(of(&both, &["cl-train-x-x7k2p"]), None, "which of the two is not known");
+        assert_eq!(of(&[worker], &["cl-train-x-x7k2p"]), Some((2.0, 8.0)), "there is but one role");
+    }
 }
