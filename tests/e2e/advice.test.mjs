@@ -39,14 +39,14 @@ const RULES = {
     ["If it is the same node again and again", undefined, undefined, "preflight"]],
   held_idle: ["the card is held", { share: "0.4 %", minutes: "30" }, ["worker-0"],
     ["If it does not need a card", undefined, undefined, "resources.gpu"]],
-  cpu_saturated: [`${IN_LAST} the card was used {share}, while {used}`, { ...USED, used: "3.9", cores: "4.0" }, ["worker-0", "worker-3"],
-    ["Load with more workers", "DataLoader(num_workers=…)", "dataset.map(…, num_parallel_calls=tf.data.AUTOTUNE)", "resources.cpu"]],
+  cpu_saturated: [`${IN_LAST} the card was used {share}, while {used} of the {cores} cores that the task has were at work, and`, { ...USED, used: "3.9", cores: "4.0", asked: "8.0" }, ["worker-0", "worker-3"],
+    ["Give it the cores that it asked for again", undefined, undefined, "resources.pinned"]],
   io_wait: [`${IN_LAST} the card was used {share}, while the task`, { ...USED, waited: "44.0 %" }, ["worker-0"],
     ["Keep the data in shared memory", undefined, "dataset.cache()", "resources.shm"]],
   regular_dips: [`${IN_LAST} the card stopped`, { minutes: "45", period: "300", long: "90", level: "90.0 %", share: "30.0 %" }, ["worker-0"],
     ["Write to a disk of the node", undefined, undefined, "resources.shm"]],
   memory_empty: [`${IN_LAST} the card was used {share}, and never more than {peak} of its {total} of memory was held: by`, { minutes: "30", share: "20.0 %", peak: "8.0 GiB", total: "80.0 GiB", n: "4" }, ["worker-0"],
-    ["Share the card", "torch.cuda.set_per_process_memory_fraction(…)", "tf.config.experimental.set_memory_growth(gpu, True)", "resources.gpu.fraction"]],
+    ["Share the card: let each worker", "torch.distributed.init_process_group(\"gloo\")", undefined, "resources.processes_per_gpu: 4"]],
 };
 
 /** What the server would answer, in a language. */

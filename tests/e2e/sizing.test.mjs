@@ -74,9 +74,16 @@ test("a task's page and an attempt lead to it, and an editor takes it back by ke
   await settled(page);
   await page.getByRole("button", { name: "Size it again" }).press("Enter");
   await page.getByText("The task is sized again").waitFor();
+  await settled(page);
+  // Beside how it is sized stands where that is said: an editor changes it for the task, an owner for the project, too.
+  assert.match(await page.locator("[data-mode]").innerText(), /\(auto\)$/i);
+  assert.equal(await page.locator("#change-mode a").count(), 1);
+  await page.getByRole("link", { name: "Change that for the task" }).press("Enter");
+  await page.waitForURL("**/projects/default/pipelines/hungry/edit#task/eat");
   await page.context().close();
   const viewer = await site.open({ as: "vera" });
   await viewer.goto(PAGE);
   await settled(viewer);
   assert.equal(await viewer.getByRole("button", { name: "Take sizing back" }).count(), 0);
+  assert.equal(await viewer.locator("#change-mode").count(), 0);
 });

@@ -27,6 +27,7 @@ pub mod yaml;
 
 pub use cache::cache_key;
 pub use files::missing_files;
+pub use frameworks::may_be_divided;
 pub use job::{condition, expand, input, job, known_call, question};
 pub use outputs::outputs_of;
 pub use parse::{Document, parse_pipeline, parse_template, plain};

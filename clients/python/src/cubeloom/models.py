@@ -2024,7 +2024,7 @@ class RemedyView(TypedDict):
     """
     setting: NotRequired[str | None]
     """
-    The task's own setting in the pipeline: `resources.cpu`.
+    The task's own setting in the pipeline: `resources.cpu`; with a value where one was found: `resources.processes_per_gpu: 4`.
     """
 
 

@@ -24,6 +24,7 @@ use std::collections::BTreeMap;
 
 use cubeloom_domain::job::{JobRole, SuccessRule};
 use cubeloom_domain::pipeline::ElasticRange;
+use cubeloom_domain::plan::{PlannedTask, RunPlan};
 use cubeloom_domain::resources::Resources;
 
 use crate::lower::kubernetes::Operator;
@@ -153,6 +154,14 @@ pub const ALL: [&Framework; 16] = [
 /// The framework of this name.
 pub fn find(name: &str) -> Option<&'static Framework> {
     ALL.into_iter().find(|framework| framework.name == name)
+}
+
+/// Whether the workers of a task's role may be several processes each: `processes_per_gpu`. An elastic group agrees on its
+/// ranks itself.
+#[must_use]
+pub fn may_be_divided(plan: &RunPlan, task: &PlannedTask, role: &str) -> bool {
+    let framework = find(&plan.template_of(task).framework);
+    task.elastic.is_none() && framework.is_some_and(|framework| framework.divided.contains(&role))
 }
 
 /// The names of all frameworks.

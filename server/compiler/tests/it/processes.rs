@@ -5,7 +5,7 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 use cubeloom_compiler::lower::{kubernetes, lower, slurm};
-use cubeloom_compiler::{Outputs, job};
+use cubeloom_compiler::{Outputs, job, may_be_divided};
 use cubeloom_domain::executor::{Facts, GpuFacts};
 use cubeloom_domain::job::Job;
 use cubeloom_domain::lowered::{Bindings, LocalJob, LocalWorker, Lowered, WorkerBinding};
@@ -329,6 +329,21 @@ fn templates_that_start_processes_themselves_say_which_of_the_two_to_leave_out()
         problem.path == "/tasks/0/arguments/gpus" && problem.message.contains("no two can share one")
     };
     assert!(problems.iter().any(of_it), "{problems:?}");
+}
+
+#[test]
+fn which_workers_may_be_several_processes_is_known_of_a_plan() {
+    let of = |task: &str, role: &str| {
+        let text = format!(
+            "apiVersion: cubeloom/v1\nkind: Pipeline\nname: p\ntasks:\n  - {{name: train, template: {task}}}\n"
+        );
+        let planned = try_plan(&text, JsonMap::new(), &fixtures(), &machine_with_cards(64)).unwrap();
+        may_be_divided(&planned.plan, planned.plan.task(TaskIx(0)), role)
+    };
+    assert!(of("pytorch", "worker") && of("pytorch", "master") && of("tensorflow", "worker"));
+    assert!(!of("tensorflow", "ps"), "it does not train");
+    assert!(!of("mpi", "worker"), "the framework's own launcher starts the processes");
+    assert!(!of("pytorch, arguments: {elastic: {min: 1, max: 2}}", "worker"), "its ranks change");
 }
 
 #[test]

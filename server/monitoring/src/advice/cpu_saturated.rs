@@ -1,4 +1,5 @@
-//! A card that waits for the CPU: its use is low while the cores that its task asked for are all at work.
+//! A card that waits for the CPU: its use is low while the cores that its task has are all at work. Sizing
+//! may have left it fewer than it asked for: then these are the first thing to give it.
 
 use cubeloom_domain::monitoring::CardMeasure;
 
@@ -12,8 +13,18 @@ pub(super) const LOAD: Remedy = Remedy {
     setting: Some("resources.cpu"),
 };
 
-/// What can be done, in the order in which it is worth trying.
+/// What gives a task the cores again that sizing took from it.
+pub(super) const AS_ASKED: Remedy = Remedy {
+    what: "Give it the cores that it asked for again, of which sizing has taken some away: pin its amounts, or press “Take \
+           sizing back” on its page “Sizing”",
+    pytorch: None,
+    tensorflow: None,
+    setting: Some("resources.pinned"),
+};
+
+/// What can be done, in the order in which it is worth trying; the first where sizing has given fewer cores than were asked for.
 const REMEDIES: &[Remedy] = &[
+    AS_ASKED,
     Remedy {
         what: "Give the card more work a step: a bigger batch",
         pytorch: Some("DataLoader(batch_size=…)"),
@@ -53,7 +64,7 @@ const REMEDIES: &[Remedy] = &[
     },
 ];
 
-/// The cores that were at work, where these are all that the task asked for, or nearly.
+/// The cores that were at work, where these are all that the task has, or nearly.
 pub(super) fn cores(held: Held<'_>, thresholds: &Thresholds) -> Option<f64> {
     let cores = held.cores.filter(|cores| *cores > 0.0)?;
     let used = mean(&held.last(CardMeasure::HolderCpu, thresholds.saturated_for, thresholds.known)?);
@@ -64,13 +75,23 @@ pub(super) fn look(held: Held<'_>, thresholds: &Thresholds) -> Option<Advice> {
     let usage = held.low_use(thresholds)?;
     let (used, cores) = (cores(held, thresholds)?, held.cores?);
     let minutes = thresholds.saturated_for / 60.0;
-    Some(Advice {
-        rule: "cpu_saturated",
-        evidence: format!(
-            "in the last {minutes:.0} minutes the card was used {}, while {used:.1} of the {cores:.1} cores that the task \
-             asked for were at work: the card waits for the CPU",
-            percent(usage)
+    let (evidence, remedies) = match held.cut_from() {
+        Some(asked) => (
+            format!(
+                "in the last {minutes:.0} minutes the card was used {}, while {used:.1} of the {cores:.1} cores that the task \
+                 has were at work, and it asked for {asked:.1}: the card waits for the CPU",
+                percent(usage)
+            ),
+            REMEDIES,
         ),
-        remedies: REMEDIES,
-    })
+        None => (
+            format!(
+                "in the last {minutes:.0} minutes the card was used {}, while {used:.1} of the {cores:.1} cores that the task \
+                 has were at work: the card waits for the CPU",
+                percent(usage)
+            ),
+            &REMEDIES[1..],
+        ),
+    };
+    Some(Advice { rule: "cpu_saturated", evidence, remedies, processes: None })
 }

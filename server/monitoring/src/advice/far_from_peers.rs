@@ -99,5 +99,8 @@ pub(super) fn look(peers: &[Peer<'_>], thresholds: &Thresholds) -> Option<(Advic
     });
     let (by, one) = far.into_iter().next()?;
     let evidence = (by.sentence)(thresholds.saturated_for / 60.0, &one);
-    Some((Advice { rule: "far_from_peers", evidence, remedies: REMEDIES }, one.worker.to_owned()))
+    Some((
+        Advice { rule: "far_from_peers", evidence, remedies: REMEDIES, processes: None },
+        one.worker.to_owned(),
+    ))
 }

@@ -42,5 +42,6 @@ pub(super) fn look(held: Held<'_>, thresholds: &Thresholds) -> Option<Advice> {
             percent(mean_usage)
         ),
         remedies: REMEDIES,
+        processes: None,
     })
 }

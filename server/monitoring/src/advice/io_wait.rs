@@ -55,5 +55,6 @@ pub(super) fn look(held: Held<'_>, thresholds: &Thresholds) -> Option<Advice> {
             percent(waited)
         ),
         remedies: REMEDIES,
+        processes: None,
     })
 }

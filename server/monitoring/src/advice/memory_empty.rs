@@ -2,8 +2,9 @@
 //! of use, but what was never held was not needed.
 
 use cubeloom_domain::monitoring::CardMeasure;
+use cubeloom_domain::resources::MOST_PROCESSES_PER_GPU;
 
-use super::{Advice, Held, Remedy, Thresholds, bytes, mean, percent};
+use super::{Advice, Held, PROCESSES_PER_GPU, Remedy, Sharing, Thresholds, bytes, mean, percent};
 
 const BIGGER: Remedy = Remedy {
     what: "Give the card more work a step: a bigger batch",
@@ -11,17 +12,25 @@ const BIGGER: Remedy = Remedy {
     tensorflow: Some("dataset.batch(…)"),
     setting: None,
 };
-const REMEDIES: &[Remedy] = &[BIGGER];
-const REMEDIES_SHARED: &[Remedy] = &[
-    BIGGER,
-    Remedy {
-        what: "Share the card: let each of the processes that fit on it ask for its part, as trials of a search or instances \
-               of `for_each` that run at once",
-        pytorch: Some("torch.cuda.set_per_process_memory_fraction(…)"),
-        tensorflow: Some("tf.config.experimental.set_memory_growth(gpu, True)"),
-        setting: Some("resources.gpu.fraction"),
-    },
-];
+/// For training: processes of one job do not wait for each other's part of a card. NCCL knows no two of them on one.
+const PROCESSES: Remedy = Remedy {
+    what: "Share the card: let each worker start as many processes on it as fit, see docs/gpu-sharing.md",
+    pytorch: Some("torch.distributed.init_process_group(\"gloo\")"),
+    tensorflow: None,
+    setting: Some(PROCESSES_PER_GPU),
+};
+/// For what infers, and for tasks that have nothing to do with each other.
+const PARTS: Remedy = Remedy {
+    what: "Share the card: let each of the processes that fit on it ask for its part, as trials of a search or instances of \
+           `for_each` that run at once; on Kubernetes that needs HAMi or KAI-Scheduler, see docs/gpu-sharing.md",
+    pytorch: Some("torch.cuda.set_per_process_memory_fraction(…)"),
+    tensorflow: Some("tf.config.experimental.set_memory_growth(gpu, True)"),
+    setting: Some("resources.gpu.fraction"),
+};
+const ALONE: &[Remedy] = &[BIGGER];
+const BY_PROCESSES: &[Remedy] = &[BIGGER, PROCESSES];
+const BY_PARTS: &[Remedy] = &[BIGGER, PARTS];
+const BY_EITHER: &[Remedy] = &[BIGGER, PROCESSES, PARTS];
 
 pub(super) fn look(held: Held<'_>, thresholds: &Thresholds) -> Option<Advice> {
     let over = thresholds.empty_for;
@@ -36,23 +45,37 @@ pub(super) fn look(held: Held<'_>, thresholds: &Thresholds) -> Option<Advice> {
         return None;
     }
     let fit = fit(held, usage, peak / total, thresholds);
+    let processes = held.sharing.processes.map(|each| all(fit, each));
+    let remedies = remedies(fit, held.sharing);
     let minutes = over / 60.0;
     let (used, peak, total) = (percent(usage), bytes(peak), bytes(total));
-    let (evidence, remedies) = match fit {
-        2.. => (
-            format!(
-                "in the last {minutes:.0} minutes the card was used {used}, and never more than {peak} of its {total} of memory was held: by its use, its memory and the cores, {fit} processes like this one fit on it"
-            ),
-            REMEDIES_SHARED,
-        ),
-        _ => (
-            format!(
-                "in the last {minutes:.0} minutes the card was used {used}, and never more than {peak} of its {total} of memory was held"
-            ),
-            REMEDIES,
-        ),
+    let evidence = if remedies.len() > 1 {
+        let fit = processes.unwrap_or(fit);
+        format!(
+            "in the last {minutes:.0} minutes the card was used {used}, and never more than {peak} of its {total} of memory was held: by its use, its memory and the cores, {fit} processes like this one fit on it"
+        )
+    } else {
+        format!(
+            "in the last {minutes:.0} minutes the card was used {used}, and never more than {peak} of its {total} of memory was held"
+        )
     };
-    Some(Advice { rule: "memory_empty", evidence, remedies })
+    Some(Advice { rule: "memory_empty", evidence, remedies, processes })
+}
+
+/// What can be done where so many workers like this one fit.
+fn remedies(fit: u32, sharing: Sharing) -> &'static [Remedy] {
+    match (sharing.processes.is_some(), sharing.parts) {
+        _ if fit < 2 => ALONE,
+        (true, true) => BY_EITHER,
+        (true, false) => BY_PROCESSES,
+        (false, true) => BY_PARTS,
+        (false, false) => ALONE,
+    }
+}
+
+/// How many processes so many workers are, of so many processes each on a card; a worker has at least those that it has.
+fn all(fit: u32, each: u32) -> u32 {
+    fit.max(1).saturating_mul(each).min(MOST_PROCESSES_PER_GPU)
 }
 
 /// How many processes like this one a card carries: its use, its memory and the cores of the task all have to do.

@@ -21,6 +21,9 @@ pub use thresholds::Thresholds;
 pub const RULES: [&str; 7] =
     ["held_idle", "cpu_saturated", "io_wait", "regular_dips", "memory_empty", "straggler", "far_from_peers"];
 
+/// The setting that divides a worker.
+const PROCESSES_PER_GPU: &str = "resources.processes_per_gpu";
+
 /// A card that a task holds.
 #[derive(Clone, Copy, Debug)]
 pub struct Held<'a> {
@@ -28,10 +31,23 @@ pub struct Held<'a> {
     pub history: &'a CardHistory,
     /// For how long the task has had it, in seconds.
     pub seconds: f64,
-    /// The cores that the pods which hold it have asked for; absent where that is not known.
+    /// The cores that the pods which hold it have; absent where that is not known.
     pub cores: Option<f64>,
+    /// The cores that they asked for; absent where nothing is sized, which is to say that they have these.
+    pub asked: Option<f64>,
     /// The memory that it has, in bytes; absent where that is not known.
     pub card_memory: Option<f64>,
+    /// How it may be shared.
+    pub sharing: Sharing,
+}
+
+/// By which settings of a task processes may share a card of it; by none where nothing is known of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sharing {
+    /// How many processes its worker starts on each of its cards, where it may be several; absent where it is one for the platform.
+    pub processes: Option<u32>,
+    /// Whether its workers may ask for parts of cards. Those that train together wait for each other then.
+    pub parts: bool,
 }
 
 /// A worker of a task, and what it does with its cards: their mean use, their memory and their power together.
@@ -54,6 +70,8 @@ pub struct Advice {
     pub evidence: String,
     /// What to change, the first first.
     pub remedies: &'static [Remedy],
+    /// How many processes fit on each card, where a worker may be several: the value of their setting.
+    pub processes: Option<u32>,
 }
 
 /// Something to change.
@@ -90,12 +108,28 @@ pub fn of_task(peers: &[Peer<'_>], thresholds: &Thresholds) -> Vec<(Advice, Vec<
             }
             let known = found.iter_mut().find(|(known, _)| known.rule == advice.rule);
             match known {
-                Some((_, workers)) => workers.push(peer.worker.to_owned()),
+                Some((known, workers)) => {
+                    workers.push(peer.worker.to_owned());
+                    // All workers of a role are as many processes: the card that has the least room tells how many.
+                    if advice.processes.zip(known.processes).is_some_and(|(less, most)| less < most) {
+                        *known = advice;
+                    }
+                }
                 None => found.push((advice, vec![peer.worker.to_owned()])),
             }
         }
     }
     found
+}
+
+impl Advice {
+    /// The setting of one of its remedies, with its value where one was found: `resources.processes_per_gpu: 4`.
+    #[must_use]
+    pub fn setting(&self, remedy: &Remedy) -> Option<String> {
+        let setting = remedy.setting?;
+        let value = self.processes.filter(|_| setting == PROCESSES_PER_GPU);
+        Some(value.map_or_else(|| setting.to_owned(), |value| format!("{setting}: {value}")))
+    }
 }
 
 impl Held<'_> {
@@ -112,6 +146,12 @@ impl Held<'_> {
         let place =
             values.iter().rposition(|value| value.is_some_and(|usage| usage > thresholds.idle_peak))?;
         Some(self.history.start + place as f64 * self.history.step)
+    }
+
+    /// The cores that were asked for, where sizing has given fewer.
+    fn cut_from(&self) -> Option<f64> {
+        let cores = self.cores?;
+        self.asked.filter(|asked| *asked > cores)
     }
 
     /// What is known of a measure in the last so many seconds, once the task has had time to begin: to download, to compile.

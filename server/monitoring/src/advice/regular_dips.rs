@@ -60,6 +60,7 @@ pub(super) fn look(held: Held<'_>, thresholds: &Thresholds) -> Option<Advice> {
             percent(dips.share)
         ),
         remedies: REMEDIES,
+        processes: None,
     })
 }
 

@@ -18,8 +18,8 @@ const FIRST: Remedy = Remedy {
     setting: None,
 };
 const REMEDIES: &[Remedy] = &[ALIKE, FIRST, NODE];
-/// Where it is its cores that the others wait for.
-const REMEDIES_CORES: &[Remedy] = &[ALIKE, FIRST, cpu_saturated::LOAD, NODE];
+/// Where it is its cores that the others wait for; the first where sizing has given it fewer than it asked for.
+const REMEDIES_CORES: &[Remedy] = &[cpu_saturated::AS_ASKED, ALIKE, FIRST, cpu_saturated::LOAD, NODE];
 
 /// The worker that the others wait for, and what tells so.
 #[derive(Clone, Debug)]
@@ -58,6 +58,7 @@ pub(super) fn find<'a>(peers: &[Peer<'a>], thresholds: &Thresholds) -> Option<La
 
 pub(super) fn look(peers: &[Peer<'_>], thresholds: &Thresholds) -> Option<(Advice, String)> {
     let minutes = thresholds.saturated_for / 60.0;
+    let is_cut = |name: &str| peers.iter().any(|peer| peer.worker == name && peer.held.cut_from().is_some());
     let (worker, remedies, evidence) = match find(peers, thresholds)? {
         Late::ByUse(one) => (
             one.worker,
@@ -71,7 +72,7 @@ pub(super) fn look(peers: &[Peer<'_>], thresholds: &Thresholds) -> Option<(Advic
         ),
         Late::ByCores(one) => (
             one.worker,
-            REMEDIES_CORES,
+            if is_cut(one.worker) { REMEDIES_CORES } else { &REMEDIES_CORES[1..] },
             format!(
                 "in the last {minutes:.0} minutes `{}` had {} of its cores at work, its peers {}, and none used its card \
                  much: they wait for it",
@@ -81,5 +82,5 @@ pub(super) fn look(peers: &[Peer<'_>], thresholds: &Thresholds) -> Option<(Advic
             ),
         ),
     };
-    Some((Advice { rule: "straggler", evidence, remedies }, worker.to_owned()))
+    Some((Advice { rule: "straggler", evidence, remedies, processes: None }, worker.to_owned()))
 }

@@ -15,21 +15,20 @@ fn constant(value: f64) -> Vec<Option<f64>> {
     vec![Some(value); COUNT]
 }
 
+/// A card of whose memory nothing is known, and that nobody may share.
+fn held(history: &CardHistory, seconds: f64, cores: Option<f64>) -> Held<'_> {
+    Held { history, seconds, cores, asked: None, card_memory: None, sharing: Sharing::default() }
+}
+
 fn rules(history: &CardHistory, seconds: f64, cores: Option<f64>) -> Vec<&'static str> {
-    advice(Held { history, seconds, cores, card_memory: None }, &Thresholds::default())
-        .iter()
-        .map(|found| found.rule)
-        .collect()
+    advice(held(history, seconds, cores), &Thresholds::default()).iter().map(|found| found.rule).collect()
 }
 
 #[test]
 fn a_held_card_that_nobody_uses_is_idle_whatever_its_memory() {
     let full = history(&[(CardMeasure::Usage, constant(0.004)), (CardMeasure::MemoryUsed, constant(8e10))]);
     assert_eq!(rules(&full, 7200.0, None), ["held_idle"]);
-    let found = advice(
-        Held { history: &full, seconds: 7200.0, cores: None, card_memory: None },
-        &Thresholds::default(),
-    );
+    let found = advice(held(&full, 7200.0, None), &Thresholds::default());
     assert_eq!(found[0].evidence, "the card is held, and was used 0.4 % of the last 30 minutes");
     // A task that has begun only now is given time, and so is a card of which little is known.
     assert_eq!(rules(&full, 600.0, None), [""; 0]);
@@ -47,8 +46,7 @@ fn a_held_card_that_nobody_uses_is_idle_whatever_its_memory() {
 fn when_a_card_was_last_busy_is_told_by_its_peaks() {
     let busy_at = |usage| {
         let history = history(&[(CardMeasure::Usage, usage)]);
-        Held { history: &history, seconds: 7200.0, cores: None, card_memory: None }
-            .busy_at(&Thresholds::default())
+        held(&history, 7200.0, None).busy_at(&Thresholds::default())
     };
     let mut usage = constant(0.01);
     assert_eq!(busy_at(usage.clone()), None);
@@ -66,10 +64,7 @@ fn a_card_that_waits_for_the_cpu_is_told_from_one_that_waits_for_something_else(
     assert_eq!(rules(&of(0.9, 7.8), 7200.0, Some(8.0)), [""; 0], "both are busy");
     assert_eq!(rules(&of(0.3, 7.8), 7200.0, None), [""; 0], "nobody knows what was asked for");
     assert_eq!(rules(&of(0.0, 7.8), 7200.0, Some(8.0)), ["held_idle"]);
-    let told = &advice(
-        Held { history: &of(0.3, 7.8), seconds: 7200.0, cores: Some(8.0), card_memory: None },
-        &Thresholds::default(),
-    )[0];
+    let told = &advice(held(&of(0.3, 7.8), 7200.0, Some(8.0)), &Thresholds::default())[0];
     assert!(
         told.evidence.contains("30.0 %") && told.evidence.contains("7.8 of the 8.0 cores"),
         "{}",
@@ -78,9 +73,60 @@ fn a_card_that_waits_for_the_cpu_is_told_from_one_that_waits_for_something_else(
     assert_eq!(told.remedies[0].pytorch, Some("DataLoader(batch_size=…)"), "first a bigger batch");
 }
 
+#[test]
+fn where_sizing_has_taken_cores_away_the_first_thing_is_to_give_them_again() {
+    let of = |asked| {
+        let history =
+            history(&[(CardMeasure::Usage, constant(0.3)), (CardMeasure::HolderCpu, constant(1.9))]);
+        let held = Held { asked, ..held(&history, 7200.0, Some(2.0)) };
+        advice(held, &Thresholds::default()).remove(0)
+    };
+    let cut = of(Some(8.0));
+    assert!(
+        cut.evidence.contains("1.9 of the 2.0 cores that the task has were at work, and it asked for 8.0"),
+        "{}",
+        cut.evidence
+    );
+    assert_eq!(cut.remedies[0].setting, Some("resources.pinned"));
+    // It has what it asked for, or more, or nothing is sized.
+    for asked in [Some(2.0), Some(1.0), None] {
+        let as_asked = of(asked);
+        assert!(as_asked.evidence.ends_with("has were at work: the card waits for the CPU"), "{as_asked:?}");
+        assert_eq!(as_asked.remedies[..], cut.remedies[1..]);
+    }
+}
+
+#[test]
+fn the_worker_that_all_wait_for_gets_the_cores_again_that_sizing_took() {
+    let of = |asked: Option<f64>| {
+        let worker = |cores| {
+            history(&[(CardMeasure::Usage, constant(0.3)), (CardMeasure::HolderCpu, constant(cores))])
+        };
+        let histories = [worker(3.9), worker(1.0), worker(1.0)];
+        let peers: Vec<Peer<'_>> = ["worker-0", "worker-1", "worker-2"]
+            .into_iter()
+            .zip(&histories)
+            .map(|(worker, history)| Peer {
+                worker,
+                role: "worker",
+                held: Held { asked, ..held(history, 7200.0, Some(4.0)) },
+            })
+            .collect();
+        of_task(&peers, &Thresholds::default()).remove(0)
+    };
+    let (cut, workers) = of(Some(8.0));
+    assert_eq!((cut.rule, workers), ("straggler", vec!["worker-0".to_owned()]));
+    assert_eq!(cut.remedies[0].setting, Some("resources.pinned"));
+    assert_eq!(of(None).0.remedies[..], cut.remedies[1..]);
+}
+
 fn told(series: &[(CardMeasure, Vec<Option<f64>>)], cores: f64) -> Vec<Advice> {
+    told_of(series, cores, Sharing { processes: None, parts: true })
+}
+
+fn told_of(series: &[(CardMeasure, Vec<Option<f64>>)], cores: f64, sharing: Sharing) -> Vec<Advice> {
     let history = history(series);
-    let held = Held { history: &history, seconds: 7200.0, cores: Some(cores), card_memory: Some(8e10) };
+    let held = Held { card_memory: Some(8e10), sharing, ..held(&history, 7200.0, Some(cores)) };
     advice(held, &Thresholds::default())
 }
 
@@ -137,4 +183,57 @@ fn how_many_processes_share_a_card_is_what_use_memory_and_cores_allow() {
     assert_eq!(of(0.2, 0.3, 1.0), [], "a third of its memory is not nearly empty");
     assert_eq!(of(0.8, 0.1, 1.0), [], "it has no time for more");
     assert_eq!(of(0.0, 0.1, 1.0).len(), 1, "that it is idle is another rule's");
+}
+
+/// A card that is used little, whose task has so many cores at work.
+fn roomy(used: f64) -> [(CardMeasure, Vec<Option<f64>>); 3] {
+    [
+        (CardMeasure::Usage, constant(0.2)),
+        (CardMeasure::MemoryUsed, constant(8e9)),
+        (CardMeasure::HolderCpu, constant(used)),
+    ]
+}
+
+#[test]
+fn a_card_is_shared_by_processes_of_its_worker_where_workers_train_together() {
+    let of = |processes, parts| {
+        let found = told_of(&roomy(1.0), 8.0, Sharing { processes, parts }).remove(0);
+        let settings: Vec<_> = found.remedies.iter().filter_map(|remedy| found.setting(remedy)).collect();
+        (settings, found.evidence)
+    };
+    let by_processes = "resources.processes_per_gpu: 4".to_owned();
+    let by_parts = "resources.gpu.fraction".to_owned();
+    assert_eq!(of(Some(1), false).0, [by_processes.clone()], "a gang");
+    assert_eq!(
+        of(Some(1), true).0,
+        [by_processes, by_parts.clone()],
+        "one worker of a framework for training"
+    );
+    assert_eq!(of(None, true).0, [by_parts], "one process for the platform");
+    let (settings, evidence) = of(None, false);
+    assert_eq!(settings, [""; 0], "a gang of such: only a bigger batch helps");
+    assert!(evidence.ends_with("of memory was held"), "{evidence}");
+    // A worker that is two already: these are twice as many processes as four of it.
+    let (settings, evidence) = of(Some(2), false);
+    assert_eq!(settings, ["resources.processes_per_gpu: 8"]);
+    assert!(evidence.contains(" 8 processes like this one fit"), "{evidence}");
+    assert_eq!(of(Some(64), false).0, ["resources.processes_per_gpu: 64"], "more are refused");
+}
+
+#[test]
+fn the_card_with_the_least_room_tells_how_many_processes_each_worker_may_be() {
+    let histories = [roomy(1.0), roomy(3.0), roomy(2.0)].map(|series| history(&series));
+    let peers: Vec<Peer<'_>> = ["worker-0", "worker-1", "worker-2"]
+        .into_iter()
+        .zip(&histories)
+        .map(|(worker, history)| {
+            let sharing = Sharing { processes: Some(1), parts: false };
+            let held = Held { card_memory: Some(8e10), sharing, ..held(history, 7200.0, Some(8.0)) };
+            Peer { worker, role: "worker", held }
+        })
+        .collect();
+    let found = of_task(&peers, &Thresholds::default());
+    let (advice, workers) = found.iter().find(|(advice, _)| advice.rule == "memory_empty").unwrap();
+    assert_eq!((advice.processes, workers.len()), (Some(2), 3));
+    assert!(advice.evidence.contains(" 2 processes like this one fit"), "{}", advice.evidence);
 }

@@ -26,7 +26,7 @@ pub struct Thresholds {
     /// Use is low when its mean is below this, from 0 to 1.
     #[serde(deserialize_with = "share")]
     pub low_below: f64,
-    /// CPU is saturated when so much of what the task asked for was used, from 0 to 1.
+    /// CPU is saturated when so much of what the task has was used, from 0 to 1.
     #[serde(deserialize_with = "share")]
     pub saturated_above: f64,
     /// A task waits for storage when something of it did for so much of the time, from 0 to 1.

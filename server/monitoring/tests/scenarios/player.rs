@@ -26,7 +26,7 @@ use cubeloom_domain::outcome::WorkerName;
 use cubeloom_domain::pace::{Gait, Pace};
 use cubeloom_domain::usage::{CardsSample, UsageSample, WorkerUsage};
 use cubeloom_domain::{Bytes, Timestamp, hang, idle};
-use cubeloom_monitoring::advice::{Advice, Held, Peer, Remedy, Thresholds, of_task};
+use cubeloom_monitoring::advice::{Advice, Held, Peer, Remedy, Sharing, Thresholds, of_task};
 
 /// Seconds between two values, as Prometheus is asked for them.
 const STEP: usize = 30;
@@ -159,7 +159,11 @@ impl Scenario {
                 .map(|(worker, history)| {
                     let card_memory = worker.has_card.then_some(self.card * GIB);
                     let seconds = (now * STEP) as f64;
-                    let held = Held { history, seconds, cores: Some(self.cores), card_memory };
+                    // Several workers train together.
+                    let is_gang = self.workers.len() > 1;
+                    let sharing = Sharing { processes: is_gang.then_some(1), parts: !is_gang };
+                    let held =
+                        Held { history, seconds, cores: Some(self.cores), asked: None, card_memory, sharing };
                     Peer { worker: &worker.name, role: &worker.role, held }
                 })
                 .collect();

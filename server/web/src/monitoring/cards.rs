@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cubeloom_domain::executor::NodeFacts;
 use cubeloom_domain::monitoring::{CardHistory, CardReading, NodeReading};
+use cubeloom_domain::sizing::SizedRole;
 use cubeloom_monitoring::CardState;
 use cubeloom_monitoring::advice::{Held, advice};
 use cubeloom_store::Holding;
@@ -17,6 +18,8 @@ use crate::auth::Caller;
 use crate::clusters;
 use crate::error::{ApiError, ApiResult};
 use crate::page::{Page, PageQuery};
+use crate::runs::advice::sharing;
+use crate::runs::reader;
 use crate::state::Web;
 use crate::time::Time;
 
@@ -114,18 +117,12 @@ pub(crate) async fn card(web: &Web, caller: &Caller, cluster: &str, uuid: &str) 
     let mut problems = look.problems();
     let found = history(web, &look, uuid, node, &reading.pods, &mut problems).await;
     let (holding, _) = holders.of_card(uuid, reading);
-    let seen = holding.iter().filter(|held| holders.sees(&held.project));
-    let advised = seen.flat_map(|held| {
-        let seconds =
-            held.attempt.state.started_at().map_or(0.0, |since| web.now().since(since).as_secs_f64());
-        let cores = cores(held, reading, &holders);
-        let asked = Held { history: &found, seconds, cores, card_memory: reading.memory_total };
-        advice(asked, &web.settings().advice)
-            .into_iter()
-            .map(|found| AdviceView::of_card(found, &held.attempt.key))
-    });
+    let mut advice = Vec::new();
+    for held in holding.iter().filter(|held| holders.sees(&held.project)) {
+        advice.extend(advised(web, held, reading, &holders, &found).await?);
+    }
     let mut rules = BTreeSet::new();
-    let advice = advised.filter(|found| rules.insert(found.rule)).collect();
+    advice.retain(|found: &AdviceView| rules.insert(found.rule));
     Ok(CardDetail {
         card: card_view(uuid, reading, state, &holders),
         cluster: look.facts.cluster.clone(),
@@ -135,6 +132,35 @@ pub(crate) async fn card(web: &Web, caller: &Caller, cluster: &str, uuid: &str) 
         advice,
         problems,
     })
+}
+
+/// What could be done better with a card by one of those who hold it.
+///
+/// # Errors
+/// When the database does not answer.
+async fn advised(
+    web: &Web,
+    held: &Holding,
+    card: &CardReading,
+    holders: &Holders<'_>,
+    history: &CardHistory,
+) -> ApiResult<Vec<AdviceView>> {
+    let attempt = &held.attempt;
+    let plan = reader::plan(web, &attempt.key.run).await?;
+    let task = plan.task(attempt.task);
+    // Which of its workers holds it is not known: the first role that has cards speaks for all.
+    let role = task.roles.iter().find(|role| role.resources.gpu.is_some());
+    let (cores, asked) = cores(held, card, holders);
+    let held = Held {
+        history,
+        seconds: attempt.state.started_at().map_or(0.0, |since| web.now().since(since).as_secs_f64()),
+        cores,
+        asked,
+        card_memory: card.memory_total,
+        sharing: role.map(|role| sharing(&plan, task, role)).unwrap_or_default(),
+    };
+    let found = advice(held, &web.settings().advice);
+    Ok(found.into_iter().map(|found| AdviceView::of_card(found, &attempt.key)).collect())
 }
 
 /// Whether a cluster may have a card: also while who measures it is away.
@@ -147,15 +173,72 @@ pub(crate) async fn may_have(web: &Web, cluster: &str, uuid: &str) -> ApiResult<
     Ok(known || !look.reading.problems.is_empty())
 }
 
-/// What the pods that hold a card have asked for, in cores; absent where others hold it, too.
-fn cores(held: &Holding, card: &CardReading, holders: &Holders<'_>) -> Option<f64> {
-    let same = |pod: &String| holders.of_pod(pod).is_some_and(|of| of.attempt.key == held.attempt.key);
-    let each = held.attempt.amount.cpu.0 as f64 / 1000.0 / f64::from(held.attempt.workers.max(1));
-    card.pods.iter().all(same).then_some(each * card.pods.len() as f64)
+/// What the pods that hold a card have, and what they asked for, in cores: both absent where others hold it, too, the latter
+/// also where nothing is sized.
+fn cores(held: &Holding, card: &CardReading, holders: &Holders<'_>) -> (Option<f64>, Option<f64>) {
+    let attempt = &held.attempt;
+    if !card.pods.iter().all(|pod| holders.of_pod(pod).is_some_and(|of| of.attempt.key == attempt.key)) {
+        return (None, None);
+    }
+    let object = attempt.key.object_name();
+    let sized = attempt.sizing.as_ref().and_then(|sizing| sized(&sizing.roles, &object, &card.pods));
+    if let Some((has, asked)) = sized {
+        return (Some(has), Some(asked));
+    }
+    let each = attempt.amount.cpu.0 as f64 / 1000.0 / f64::from(attempt.workers.max(1));
+    (Some(each * card.pods.len() as f64), None)
+}
+
+/// The same by the sizes of the roles of an object's pods; `None` where the name of a pod does not tell its role.
+fn sized(roles: &[SizedRole], object: &str, pods: &[String]) -> Option<(f64, f64)> {
+    let mut sum = (0.0, 0.0);
+    for pod in pods {
+        let rest = pod.strip_prefix(object)?.trim_start_matches('-');
+        let is_of = |role: &str| {
+            let index = rest.strip_prefix(role).and_then(|rest| rest.strip_prefix('-')?.split('-').next());
+            index.is_some_and(|index| index.parse::<u32>().is_ok())
+        };
+        // The name of a job's only pod may tell nothing.
+        let size = match roles {
+            [only] => only,
+            several => several.iter().find(|size| is_of(&size.role))?,
+        };
+        sum.0 += size.gets.cpu.0 as f64 / 1000.0;
+        sum.1 += size.asked.cpu.0 as f64 / 1000.0;
+    }
+    Some(sum)
 }
 
 fn history_view(history: CardHistory) -> HistoryView {
     let series =
         history.series.into_iter().map(|(measure, values)| SeriesView { of: measure.as_str(), values });
     HistoryView { start: history.start, step: history.step, series: series.collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use cubeloom_domain::quantity::{Bytes, Cpu};
+    use cubeloom_domain::sizing::{Reason, Size};
+
+    use super::*;
+
+    fn role(name: &str, asked: u64, gets: u64) -> SizedRole {
+        let size = |cpu| Size { cpu: Cpu(cpu), memory: Bytes(1 << 30) };
+        let as_asked = SizedRole::asked(name, size(asked), Reason::Asked, Reason::Asked);
+        SizedRole { gets: size(gets), ..as_asked }
+    }
+
+    #[test]
+    fn what_the_pods_of_a_card_have_and_asked_for_is_that_of_their_roles() {
+        let (ps, worker) = (role("ps", 1000, 1000), role("worker", 8000, 2000));
+        let of = |roles: &[SizedRole], pods: &[&str]| {
+            let pods: Vec<String> = pods.iter().map(ToString::to_string).collect();
+            sized(roles, "cl-train-x", &pods)
+        };
+        let both = [ps, worker.clone()];
+        assert_eq!(of(&both, &["cl-train-x-worker-0-x7k2p"]), Some((2.0, 8.0)));
+        assert_eq!(of(&both, &["cl-train-x-ps-0", "cl-train-x-worker-1"]), Some((3.0, 9.0)));
+        assert_eq!(of(&both, &["cl-train-x-x7k2p"]), None, "which of the two is not known");
+        assert_eq!(of(&[worker], &["cl-train-x-x7k2p"]), Some((2.0, 8.0)), "there is but one role");
+    }
 }

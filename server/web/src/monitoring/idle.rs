@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::monitoring::CardHistory;
-use cubeloom_monitoring::advice::{Held, Thresholds};
+use cubeloom_monitoring::advice::{Held, Sharing, Thresholds};
 use cubeloom_store::{Holding, IdleCards};
 
 use super::holders::Holders;
@@ -69,10 +69,15 @@ async fn of_cluster(web: &Web, name: &str) -> ApiResult<Vec<IdleCards>> {
                 attempts.entry(one.attempt.key.to_string()).or_insert_with(|| (one, Seen::default()));
             seen.held += 1;
             if let Some(history) = histories.get(*uuid) {
-                seen.take(
-                    Held { history, seconds: seconds(one, now), cores: None, card_memory: None },
-                    &thresholds,
-                );
+                let held = Held {
+                    history,
+                    seconds: seconds(one, now),
+                    cores: None,
+                    asked: None,
+                    card_memory: None,
+                    sharing: Sharing::default(),
+                };
+                seen.take(held, &thresholds);
             }
         }
     }

@@ -1,13 +1,16 @@
 //! What could be done better with a task, from what the workers of an attempt did in the last hour of it.
 
+use cubeloom_compiler::may_be_divided;
 use cubeloom_domain::TaskIx;
 use cubeloom_domain::monitoring::CardHistory;
-use cubeloom_domain::plan::PlannedRole;
+use cubeloom_domain::plan::{PlannedRole, PlannedTask, RunPlan};
+use cubeloom_domain::record::AttemptRecord;
 use cubeloom_domain::usage::WorkerLines;
-use cubeloom_monitoring::advice::{Held, Peer, of_task};
+use cubeloom_monitoring::advice::{Held, Peer, Sharing, of_task};
 use cubeloom_monitoring::hour_of;
 
 use super::Reader;
+use super::describe::cores;
 use super::lines::{read, role_of, until};
 use super::usage::attempt_of;
 use crate::api::monitoring::view::AdviceView;
@@ -18,6 +21,7 @@ use crate::state::Web;
 /// A worker with its last hour.
 struct Worker<'p> {
     name: String,
+    /// Its role, with what its workers have.
     role: &'p PlannedRole,
     /// The memory of each of its cards, in bytes.
     card_memory: Option<f64>,
@@ -48,16 +52,36 @@ pub(crate) async fn advice(
     let seconds = record.state.started_at().map_or(0.0, |since| until.since(since).as_secs_f64());
     let peers: Vec<Peer<'_>> = workers
         .iter()
-        .map(|worker| Peer { worker: &worker.name, role: &worker.role.name, held: held(worker, seconds) })
+        .map(|worker| Peer {
+            worker: &worker.name,
+            role: &worker.role.name,
+            held: held(worker, &record, sharing(&reader.plan, &planned, worker.role), seconds),
+        })
         .collect();
     let found = of_task(&peers, &web.settings().advice);
     let advice = found.into_iter().map(|one| AdviceView::of_workers(one, &record.key)).collect();
     Ok(TaskAdviceView { attempt: record.key.n, live: record.state.is_live(), advice })
 }
 
-fn held<'w>(worker: &'w Worker<'_>, seconds: f64) -> Held<'w> {
-    let cores = worker.role.resources.cpu.0 as f64 / 1000.0;
-    Held { history: &worker.hour, seconds, cores: Some(cores), card_memory: worker.card_memory }
+fn held<'w>(worker: &'w Worker<'_>, record: &AttemptRecord, sharing: Sharing, seconds: f64) -> Held<'w> {
+    let sized = record.sizing.as_ref().and_then(|sizing| sizing.of(&worker.role.name));
+    Held {
+        history: &worker.hour,
+        seconds,
+        cores: Some(cores(worker.role.resources.cpu.0)),
+        asked: sized.map(|sized| cores(sized.asked.cpu.0)),
+        card_memory: worker.card_memory,
+        sharing,
+    }
+}
+
+/// How the cards of a task's role may be shared. What the plan would warn of, or refuse, is not advised.
+pub(crate) fn sharing(plan: &RunPlan, task: &PlannedTask, role: &PlannedRole) -> Sharing {
+    let each = role.resources.processes_per_gpu;
+    Sharing {
+        processes: may_be_divided(plan, task, &role.name).then_some(each.unwrap_or(1)),
+        parts: task.gang <= 1 && each.is_none(),
+    }
 }
 
 fn worker<'p>(lines: WorkerLines, roles: &'p [PlannedRole], until: f64) -> Option<Worker<'p>> {

@@ -67,15 +67,45 @@ fn copy(mut from: TcpStream, mut to: TcpStream) {
     let _ = to.shutdown(Shutdown::Both);
 }
 
-#[test]
-fn the_database_may_be_away_for_a_while() {
+/// A server whose database is behind a gate.
+fn behind() -> (Database, Gate, Server) {
     let database = Database::create();
     let url = database.url();
     let (host, name) = url.rsplit_once('@').unwrap().1.split_once('/').unwrap();
     let gate = Gate::new(host);
     let mut app = TestApp::new();
     app.set("CUBELOOM_DATABASE_URL", format!("postgres://cubeloom@{}/{name}", gate.address));
-    let server = Server::start_in(app);
+    (database, gate, Server::start_in(app))
+}
+
+#[test]
+fn a_server_is_not_ready_while_its_database_is_away_and_is_once_it_is_back() {
+    let (_database, gate, server) = behind();
+    let nobody = server.as_(Who::Anonymous);
+    let asked = ["/ready", "/health"];
+    for path in asked {
+        nobody.get(path).expect(200);
+    }
+    gate.shut();
+    for path in asked {
+        wait_for("the server to notice", || nobody.get(path).status == 503);
+        let refused = nobody.get(path).expect(503);
+        assert!(!refused.header("retry-after").is_empty(), "{path}: {:?}", refused.headers);
+        refused.problem("unavailable");
+        let text = refused.text();
+        assert!(text.contains("the database does not answer at present"), "{path}: {text}");
+        assert!(!text.contains(&gate.address), "{path} says where the database is: {text}");
+    }
+    gate.open();
+    for path in asked {
+        wait_for("the database to be back", || nobody.get(path).status == 200);
+    }
+    assert_eq!(nobody.get("/ready").expect(200).json()["status"], "ready");
+}
+
+#[test]
+fn the_database_may_be_away_for_a_while() {
+    let (_database, gate, server) = behind();
     let editor = server.as_(Who::Editor);
     let held = server.path("held");
     std::fs::write(&held, "").unwrap();

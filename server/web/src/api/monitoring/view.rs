@@ -278,10 +278,9 @@ pub struct RemedyView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     pub tensorflow: Option<&'static str>,
-    /// The task's own setting in the pipeline: `resources.cpu`.
+    /// The task's own setting in the pipeline: `resources.cpu`; with a value where one was found: `resources.processes_per_gpu: 4`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>)]
-    pub setting: Option<&'static str>,
+    pub setting: Option<String>,
 }
 
 impl AdviceView {
@@ -296,15 +295,16 @@ impl AdviceView {
             what: remedy.what.to_owned(),
             pytorch: remedy.pytorch,
             tensorflow: remedy.tensorflow,
-            setting: remedy.setting,
+            setting: advice.setting(remedy),
         };
+        let remedies = advice.remedies.iter().map(remedy).collect();
         Self {
             rule: advice.rule,
             run: key.run.to_string(),
             task: key.task.clone(),
             workers,
             evidence: advice.evidence,
-            remedies: advice.remedies.iter().map(remedy).collect(),
+            remedies,
         }
     }
 }
