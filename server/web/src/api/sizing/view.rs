@@ -125,6 +125,9 @@ pub struct SizeChangeView {
     pub after: SizeView,
     /// What is said of it.
     pub reason: String,
+    /// Why the cluster did not give more to workers that ran, in its words, where that is the change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_grown: Option<String>,
     /// How sure that was, between 0 and 1.
     pub confidence: f64,
     /// The chance that memory would run out, as far as the history told.
@@ -145,7 +148,7 @@ impl RoleSizingView {
             workers: role.replicas,
             asked: sized.asked.into(),
             recommended: sized.gets.into(),
-            memory_reason: sized.memory.to_string(),
+            memory_reason: sized.memory_because(),
             cpu_reason: sized.cpu.to_string(),
             confidence: sized.confidence,
             risk: sized.risk,
@@ -187,6 +190,7 @@ impl From<&SizeChange> for SizeChangeView {
             before: sized.before.unwrap_or(sized.asked).into(),
             after: sized.gets.into(),
             reason: sized.change().unwrap_or_default(),
+            not_grown: sized.refused().map(Into::into),
             confidence: sized.confidence,
             risk: sized.risk,
         }
