@@ -196,3 +196,26 @@ impl From<&SizeChange> for SizeChangeView {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use cubeloom_domain::quantity::{Bytes, Cpu};
+    use cubeloom_domain::sizing::Reason;
+    use cubeloom_domain::{AttemptKey, RunId, Timestamp};
+
+    use super::*;
+
+    #[test]
+    fn what_the_cluster_did_not_give_has_its_words_and_no_other_change_has() {
+        let key = AttemptKey { run: RunId::new(Timestamp(0), 7), task: "train".into(), instance: 0, n: 1 };
+        let asked = Size { cpu: Cpu(500), memory: Bytes(128) };
+        let grown = SizedRole::asked("worker", asked, Reason::Asked, Reason::Asked);
+        let grown = grown.grown(Bytes(192), Timestamp(20));
+        let refused = grown.not_given(Bytes(192), Timestamp(30), "worker-0: no room").unwrap();
+        let again = refused.clone().grown(Bytes(192), Timestamp(40));
+        let words = [grown, refused, again].map(|sized| {
+            SizeChangeView::from(&SizeChange { attempt: key.clone(), at: Timestamp(50), sized }).not_grown
+        });
+        assert_eq!(words.each_ref().map(Option::as_deref), [None, Some("worker-0: no room"), None]);
+    }
+}
