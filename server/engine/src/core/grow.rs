@@ -35,7 +35,7 @@ pub(super) fn take_back(record: &mut AttemptRecord, planned: &PlannedTask, role:
         }
         let (Some(grown), Some(before)) = (sized.grown, sized.before) else { continue };
         taken.push((grown.at, Bytes(sized.gets.memory.0.saturating_sub(before.memory.0))));
-        sized.gets = before;
+        (sized.gets, sized.bounded) = (before, None);
         sized.grown = (grown.times > 1).then(|| Grown { times: grown.times - 1, ..grown });
     }
     let of_role = |workers| planned.workers_of(role, workers);
