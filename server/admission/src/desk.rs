@@ -9,6 +9,7 @@ use cubeloom_domain::quota::QueueRecord;
 
 use crate::amounts::{Ask, Kinds, NOTHING, Vector};
 use crate::elsewhere::Elsewhere;
+use crate::fits::Block;
 use crate::job::{Entry, Held, Known, Spec, State, TakenUp};
 use crate::ledger::Ledger;
 use crate::named::{Named, NamedLimit};
@@ -385,12 +386,15 @@ impl Desk {
     }
 
     /// A job that holds something is to hold what this says instead, where every rule about amounts allows it; else it holds what
-    /// it held, and the answer is `false`. To hold less is always allowed, also where a bound was lowered below that.
-    pub fn enlarge(&mut self, job: JobId, spec: Spec, now: Timestamp) -> bool {
+    /// it held. To hold less is always allowed, also where a bound was lowered below that.
+    ///
+    /// # Errors
+    /// What does not allow it; `None` where it holds nothing.
+    pub fn enlarge(&mut self, job: JobId, spec: Spec, now: Timestamp) -> Result<(), Option<Block>> {
         self.remember(now);
         let new = self.know(spec);
         let Some(Some(Entry { known, state: State::Held(held), .. })) = self.jobs.get(job.0 as usize) else {
-            return false;
+            return Err(None);
         };
         let (old, workers) = (Arc::clone(known), held.workers);
         let mut ledger = std::mem::take(&mut self.ledger);
@@ -398,19 +402,19 @@ impl Desk {
         let (less, more) = (new.with(workers), old.with(workers));
         let taken = if less.iter().zip(more).all(|(less, more)| *less <= more) {
             ledger.add(&self.tree, &new, &less);
-            true
+            Ok(())
         } else {
-            self.take(&mut ledger, &new, workers).is_ok()
+            self.take(&mut ledger, &new, workers)
         };
-        if !taken {
+        if taken.is_err() {
             ledger.add(&self.tree, &old, &old.with(workers));
         }
         self.ledger = ledger;
-        if let Some(entry) = self.entry_mut(job).filter(|_| taken) {
+        if let Some(entry) = self.entry_mut(job).filter(|_| taken.is_ok()) {
             entry.known = new;
             self.seat_anew(job);
         }
-        taken
+        taken.map_err(Some)
     }
 
     /// A job gives some of its elastic workers back: it is to have so many, and gets none for a while.

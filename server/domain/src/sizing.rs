@@ -2,6 +2,7 @@
 //! the amounts are chosen are in `cubeloom-sizing`.
 
 mod changes;
+mod growth;
 mod past;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,6 +21,7 @@ use crate::resources::Resources;
 use crate::usage::RoleUsage;
 
 pub use changes::{Reverted, SizeChange};
+pub use growth::{Grown, NoMore, NotGrown};
 pub use past::{Past, PastEnd, SHORTEST};
 
 /// So many of the last attempts are kept of each role of a task.
@@ -152,26 +154,6 @@ impl fmt::Display for Reason {
     }
 }
 
-/// That workers got more memory while they ran.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Grown {
-    /// When, the last time.
-    pub at: Timestamp,
-    /// How often.
-    pub times: u32,
-}
-
-/// That the cluster did not give workers the memory that they were to get while they ran.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NotGrown {
-    /// When, the last time.
-    pub at: Timestamp,
-    /// How often.
-    pub times: u32,
-    /// Why, in the cluster's words.
-    pub why: String,
-}
-
 /// What an attempt's workers of one role get, and why.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SizedRole {
@@ -186,6 +168,9 @@ pub struct SizedRole {
     pub before: Option<Size>,
     /// Why they get this memory.
     pub memory: Reason,
+    /// What kept them from more memory than this, where they were to get more.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub bounded: Option<NoMore>,
     /// Why they get this processing power.
     pub cpu: Reason,
     /// How sure that is, between 0 and 1.
@@ -198,6 +183,9 @@ pub struct SizedRole {
     /// That they were to get more while they ran, and did not.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub not_grown: Option<NotGrown>,
+    /// Why they were not even to get more than they have while they ran, each reason once, the last one last.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub not_asked: Vec<NoMore>,
     /// What the largest worker used, once the attempt has ended.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub used: Option<RoleUsage>,
@@ -210,7 +198,22 @@ impl SizedRole {
         let role = role.to_owned();
         let (before, grown, not_grown, used) = (None, None, None, None);
         let (confidence, risk) = (1.0, 0.0);
-        Self { role, asked, gets: asked, before, memory, cpu, confidence, risk, grown, not_grown, used }
+        let (bounded, not_asked) = (None, Vec::new());
+        Self {
+            role,
+            asked,
+            gets: asked,
+            before,
+            memory,
+            bounded,
+            cpu,
+            confidence,
+            risk,
+            grown,
+            not_grown,
+            not_asked,
+            used,
+        }
     }
 
     /// The same with more memory, from a moment on at which the workers run.
@@ -223,6 +226,9 @@ impl SizedRole {
             gets: Size { memory, ..had },
             memory: Reason::NearlyFull { had: had.memory },
             grown: Some(Grown { at, times }),
+            // What is noted is of what they had before.
+            bounded: None,
+            not_asked: Vec::new(),
             ..self
         }
     }
@@ -237,6 +243,7 @@ impl SizedRole {
             before: Some(self.gets),
             gets: Size { memory: had, ..self.gets },
             memory: Reason::NotGiven { wanted },
+            bounded: None,
             grown: (grown.times > 1).then(|| Grown { times: grown.times - 1, ..grown }),
             not_grown: Some(NotGrown { at, times, why: why.to_owned() }),
             ..self.clone()
@@ -269,8 +276,9 @@ impl SizedRole {
     }
 
     fn instead_of(&self, other: Size) -> Option<String> {
-        let memory = (self.gets.memory != other.memory)
-            .then(|| format!("memory {} instead of {}: {}", self.gets.memory, other.memory, self.memory));
+        let memory = (self.gets.memory != other.memory).then(|| {
+            format!("memory {} instead of {}: {}", self.gets.memory, other.memory, self.memory_because())
+        });
         let cpu = (self.gets.cpu != other.cpu)
             .then(|| format!("cpu {} instead of {}: {}", self.gets.cpu, other.cpu, self.cpu));
         let parts: Vec<String> = memory.into_iter().chain(cpu).collect();
@@ -329,29 +337,6 @@ impl AttemptSizing {
     #[must_use]
     pub fn changed_at(&self) -> Option<Timestamp> {
         self.roles.iter().filter_map(SizedRole::changed_at).max()
-    }
-
-    /// Takes back what the workers of a role were to get last, as the cluster did not give it; `false` where that is not what they
-    /// were to get.
-    pub fn not_given(&mut self, role: &str, wanted: Bytes, at: Timestamp, why: &str) -> bool {
-        let Some(of_role) = self.roles.iter_mut().find(|sized| sized.role == role) else { return false };
-        let Some(less) = of_role.not_given(wanted, at, why) else { return false };
-        *of_role = less;
-        for other in self.roles.iter_mut().filter(|sized| sized.role != role) {
-            other.before = Some(other.gets);
-        }
-        true
-    }
-
-    /// Gives the workers of one role more memory, from a moment on at which they run. What the others have is no change.
-    pub fn grow(&mut self, role: &str, memory: Bytes, at: Timestamp) {
-        for sized in &mut self.roles {
-            if sized.role == role {
-                *sized = sized.clone().grown(memory, at);
-            } else {
-                sized.before = Some(sized.gets);
-            }
-        }
     }
 
     /// What is said of the roles that get something else than was asked for.

@@ -3,23 +3,44 @@
 use cubeloom_domain::executor::{NodeFacts, able};
 use cubeloom_domain::plan::PlannedTask;
 use cubeloom_domain::resources::Amount;
-use cubeloom_domain::sizing::{Size, SizedRole};
+use cubeloom_domain::sizing::{NoMore, Size, SizedRole};
 use cubeloom_domain::{Bytes, Cpu};
 
 use crate::recommend::keep_within;
 
 /// Keeps what the workers of a task's roles get beyond what was asked for within what the nodes can hold, and within what its
-/// project may hold.
+/// project may hold. Which of the two kept a role from more memory is noted with it.
 pub fn keep_possible(roles: &mut [SizedRole], task: &PlannedTask, nodes: &[NodeFacts], bound: Option<Size>) {
     let node_group = task.placement.node_group.as_deref();
     for (sized, (asked, count)) in roles.iter_mut().zip(task.least()) {
         let nodes: Vec<Amount> = able(nodes, asked, node_group).map(NodeFacts::amount).collect();
+        let wanted = sized.gets.memory;
         keep_placeable(sized, count, asked.whole_gpus(), &nodes);
+        if sized.gets.memory < wanted {
+            sized.bounded = Some(NoMore::Nodes);
+        }
     }
     if let Some(bound) = bound {
         let counts: Vec<u32> = task.least().map(|(_, count)| count).collect();
+        let wanted: Vec<Bytes> = roles.iter().map(|sized| sized.gets.memory).collect();
         keep_within(roles, &counts, bound);
+        // There is no quota where the bound is all that there is.
+        let is_quota = bound.memory < whole(nodes, node_group);
+        let why = if is_quota { NoMore::Quota } else { NoMore::Nodes };
+        for (sized, wanted) in roles.iter_mut().zip(wanted) {
+            if sized.gets.memory < wanted {
+                sized.bounded = Some(why);
+            }
+        }
     }
+}
+
+/// The memory of the nodes of a node group, or of all, together.
+fn whole(nodes: &[NodeFacts], node_group: Option<&str>) -> Bytes {
+    let is_of_group =
+        |node: &&NodeFacts| node_group.is_none_or(|name| node.groups.iter().any(|group| group == name));
+    let memory = nodes.iter().filter(is_of_group).map(|node| node.memory.0);
+    Bytes(memory.fold(0, u64::saturating_add))
 }
 
 /// Lowers what the workers of a role get beyond what was asked for, until the nodes can hold as many as there must be, with so

@@ -1,6 +1,6 @@
 //! What the workers of one role of the next attempt get, from what is kept of earlier ones.
 
-use cubeloom_domain::sizing::{Kept, Past, PastEnd, Reason, Size, SizedRole};
+use cubeloom_domain::sizing::{Kept, NoMore, Past, PastEnd, Reason, Size, SizedRole};
 use cubeloom_domain::{Bytes, Cpu, Timestamp};
 
 use crate::learner::{Advice, Basis, GROWTH, Learner, Settings};
@@ -141,6 +141,7 @@ pub fn recommend_by(taught: &Taught, question: &Question<'_>) -> SizedRole {
     SizedRole {
         before,
         gets: Size { cpu, memory },
+        bounded: bounded(question, memory, why),
         confidence: taught.confidence(),
         risk,
         ..SizedRole::asked(question.role, question.asked, why, why_cpu)
@@ -220,6 +221,16 @@ fn memory(taught: &Taught, question: &Question<'_>, past: &[&Past]) -> (Bytes, R
     } else {
         (Bytes(gets), why, advice.risk)
     }
+}
+
+/// What kept workers from more memory, where they get as much as any node has.
+fn bounded(question: &Question<'_>, gets: Bytes, why: Reason) -> Option<NoMore> {
+    let is_short = match why {
+        Reason::Peaks { .. } | Reason::Inputs { .. } => true,
+        Reason::RanOut { had } => grown(had, question.asked.memory) > gets,
+        _ => false,
+    };
+    (is_short && gets >= question.most.memory).then_some(NoMore::Node)
 }
 
 fn floor() -> u64 {

@@ -136,6 +136,7 @@ impl Sentences for AttemptView {
         self.failure.each(look);
         self.hang.each(look);
         self.preflight.each(look);
+        self.not_grown.each(look);
     }
 }
 

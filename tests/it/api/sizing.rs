@@ -198,6 +198,41 @@ fn a_template_without_sizing_dies_at_its_limit() {
     let attempts = attempts_of(&editor, &run);
     assert_eq!((attempts.len(), memory(&attempts[0])), (1, 128 * MIB), "{attempts:#?}");
     assert_eq!(attempts[0]["failure"]["kind"], "out_of_memory");
+    // It was never to get more, so nothing is said of why it did not.
+    let said = attempts[0]["failure"]["message"].as_str().unwrap();
+    assert!(attempts[0]["not_grown"].is_null() && !said.contains(" more memory:"), "{attempts:#?}");
+}
+
+#[test]
+fn what_a_quota_does_not_let_grow_is_said_while_it_runs_and_when_its_memory_runs_out() {
+    let server = Server::start();
+    let (ada, editor) = (server.as_(Who::Administrator), server.as_(Who::Editor));
+    let quota = json!({"quotas": {"local": {"limit": {"memory": "160Mi"}}}});
+    ada.put("/projects/default/quota", "*", &quota).expect(200);
+    let program = GROWING.replace("hold(185)", "hold(154)");
+    let document = growing("command", &json!({"command": ["python3", "-c", program]}));
+    editor.post(PIPELINES, &json!({"document": document})).expect(201);
+    let started = editor.post("/projects/default/runs", &json!({"pipeline": "growing"})).expect(201).json();
+    let run = id(&started["run"]);
+    wait_for("more memory", || {
+        attempts_of(&editor, &run).first().is_some_and(|one| memory(one) == 160 * MIB)
+    });
+    // It is given a moment after it is written.
+    std::thread::sleep(Duration::from_secs(1));
+    let folder = server.data().join("workspace/default/runs").join(&run);
+    std::fs::write(folder.join("192"), "").unwrap();
+    let not_raised = "its memory was not raised while it ran: the quota allows no more";
+    wait_for("a word of it", || attempts_of(&editor, &run)[0]["not_grown"] == json!([not_raised]));
+    std::fs::write(folder.join("288"), "").unwrap();
+    until(&editor, &run, "failed");
+    let attempts = attempts_of(&editor, &run);
+    assert_eq!(attempts.len(), 1, "{attempts:#?}");
+    let said = attempts[0]["failure"]["message"].as_str().unwrap();
+    let not_again = "the server does not try it again with more memory: the quota allows no more";
+    assert!(said.contains(" more memory than it had"), "{said}");
+    assert!(said.ends_with(&format!("; {not_raised}; {not_again}")), "{said}");
+    let page = editor.get(&format!("page:/runs/{run}/tasks/eat")).expect(200).text();
+    assert!(page.contains("No more memory") && page.contains(not_raised), "{page}");
 }
 
 #[test]

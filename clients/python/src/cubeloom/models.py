@@ -7369,6 +7369,10 @@ class SizeChangeView(TypedDict):
     """
     What is said of it.
     """
+    not_grown: NotRequired[str | None]
+    """
+    Why the cluster did not give more to workers that ran, in its words, where that is the change.
+    """
     confidence: float
     """
     How sure that was, between 0 and 1.
@@ -7908,6 +7912,10 @@ class AttemptView(TypedDict):
     """
     What its workers got instead of what was asked for, and why: a sentence.
     """
+    not_grown: NotRequired[list[str]]
+    """
+    Why its workers got no more memory, where they were to get more: sentences, of which one may end in the cluster's words.
+    """
     usage: NotRequired[UsageView | None]
     failure: NotRequired[FailureView | None]
     hang: NotRequired[HangView | None]
@@ -8318,6 +8326,10 @@ class Item1(TypedDict):
     sizing: NotRequired[str | None]
     """
     What its workers got instead of what was asked for, and why: a sentence.
+    """
+    not_grown: NotRequired[list[str]]
+    """
+    Why its workers got no more memory, where they were to get more: sentences, of which one may end in the cluster's words.
     """
     usage: NotRequired[UsageView | None]
     failure: NotRequired[FailureView | None]

@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use cubeloom_admission::Scaler;
 use cubeloom_domain::executor::{NearlyFull, NotGiven, Submission, largest};
+use cubeloom_domain::outcome::{FailureKind, Outcome};
 use cubeloom_domain::pipeline::SizingMode;
 use cubeloom_domain::plan::PlannedTask;
 use cubeloom_domain::record::AttemptRecord;
-use cubeloom_domain::sizing::{AttemptSizing, Grown};
+use cubeloom_domain::sizing::{AttemptSizing, Grown, NoMore};
 use cubeloom_domain::state::AttemptState;
 use cubeloom_domain::{Bytes, Timestamp};
 use cubeloom_sizing::keep_possible;
@@ -18,7 +19,7 @@ use cubeloom_sizing::keep_possible;
 use super::active::ActiveRun;
 use super::admit::{least_amount, submission};
 use super::{Action, At, Core};
-use crate::decide::grow;
+use crate::decide::{grow, retry};
 
 /// Of an attempt whose memory ran out before the workers of a role were given what was decided: they had what they had before,
 /// and nothing else is learned from it. `role` is that of the worker whose memory ran out; the others did what they did with
@@ -34,7 +35,7 @@ pub(super) fn take_back(record: &mut AttemptRecord, planned: &PlannedTask, role:
         }
         let (Some(grown), Some(before)) = (sized.grown, sized.before) else { continue };
         taken.push((grown.at, Bytes(sized.gets.memory.0.saturating_sub(before.memory.0))));
-        sized.gets = before;
+        (sized.gets, sized.bounded) = (before, None);
         sized.grown = (grown.times > 1).then(|| Grown { times: grown.times - 1, ..grown });
     }
     let of_role = |workers| planned.workers_of(role, workers);
@@ -71,18 +72,89 @@ impl Core {
         })
     }
 
-    /// A worker has nearly used up its memory: all of its role get more, where they may and there is room.
+    /// A worker has nearly used up its memory: all of its role get more, where they may and there is room; else it is noted why
+    /// they do not.
     pub(super) fn nearly_full(&mut self, at: At, full: &NearlyFull, now: Timestamp) {
-        let Some(memory) = self.wanted_memory(at, full, now) else { return };
+        match self.wanted_memory(at, full, now) {
+            Some(Ok(wanted)) => self.give_memory(at, full, wanted, now),
+            Some(Err(why)) => self.note_no_more(at, &full.role, why),
+            None => {}
+        }
+    }
+
+    /// The workers of a role get so much memory, where there is room; with what kept them from more, where something did.
+    fn give_memory(
+        &mut self,
+        at: At,
+        full: &NearlyFull,
+        (memory, bounded): (Bytes, Option<NoMore>),
+        now: Timestamp,
+    ) {
         let Some(executor) = self.executor(at) else { return };
         let grow = |sizing: &mut AttemptSizing| {
             sizing.grow(&full.role, memory, now);
+            for sized in sizing.roles.iter_mut().filter(|sized| sized.role == full.role) {
+                sized.bounded = bounded;
+            }
             true
         };
-        let Some(submission) = self.with_memory(at, now, grow) else { return };
-        let key = &submission.job.key;
-        tracing::info!(%key, role = full.role, %memory, "workers get more memory while they run");
-        self.output.actions.push(Action::Grow(executor, submission));
+        match self.with_memory(at, now, grow) {
+            Some(Ok(submission)) => {
+                let key = &submission.job.key;
+                tracing::info!(%key, role = full.role, %memory, "workers get more memory while they run");
+                self.output.actions.push(Action::Grow(executor, submission));
+            }
+            Some(Err(why)) => self.note_no_more(at, &full.role, why),
+            None => {}
+        }
+    }
+
+    /// Notes why the workers of a role get no more memory while they run: each reason once, however often they are found full.
+    fn note_no_more(&mut self, at: At, role: &str, why: NoMore) {
+        let Some(live) = self.instance_mut(at).and_then(|instance| instance.live.as_mut()) else { return };
+        let Some(sizing) = live.record.sizing.as_mut() else { return };
+        if !sizing.note_no_more(role, why) {
+            return;
+        }
+        live.dirty = true;
+        let key = &live.record.key;
+        tracing::info!(%key, role, %why, "workers get no more memory while they run");
+        self.touch(at);
+    }
+
+    /// Says with the end of an attempt whose memory ran out why it got no more while it ran, and why the server does not try it
+    /// again with more. Nothing is said where its memory is left alone.
+    pub(super) fn tell_no_more(&mut self, at: At, record: &mut AttemptRecord, outcome: &mut Outcome) {
+        let Outcome::Failed(failure) = outcome else { return };
+        if failure.kind != FailureKind::OutOfMemory {
+            return;
+        }
+        let role = failure.worker.as_ref().map(|worker| worker.role.as_str());
+        if let Some(why) = record.sizing.as_deref().and_then(|sizing| sizing.why_no_more(role)) {
+            failure.message = format!("{}; its memory was not raised while it ran: {why}", failure.message);
+        }
+        if let Some(why) = self.no_more_after(at) {
+            let said = &failure.message;
+            failure.message = format!("{said}; the server does not try it again with more memory: {why}");
+        }
+        if let AttemptState::Ended { outcome: told, .. } = &mut record.state {
+            *told = outcome.clone();
+        }
+    }
+
+    /// Why an instance whose memory ran out is not tried again with more of it; `None` where it is tried again.
+    fn no_more_after(&mut self, at: At) -> Option<NoMore> {
+        let kind = FailureKind::OutOfMemory;
+        if self.is_stopping(at.slot) || self.grows(at, kind) {
+            return None;
+        }
+        let run = self.runs[at.slot].as_ref()?;
+        let tries = run.tasks[at.task.index()].instances[at.instance as usize].tries;
+        let policy = run.plan.task(at.task).retry.as_ref();
+        if retry::decide(policy, kind, tries).is_some() {
+            return None;
+        }
+        self.not_grown_again(at)
     }
 
     /// The workers of a role keep what they had: not all of them could be given more.
@@ -93,9 +165,7 @@ impl Core {
         };
         let Some(grown) = sized(self).and_then(|before| before.grown) else { return };
         let take_back = |sizing: &mut AttemptSizing| sizing.not_given(&not.role, not.memory, now, &not.why);
-        if self.with_memory(at, now, take_back).is_none() {
-            return;
-        }
+        let Some(Ok(_)) = self.with_memory(at, now, take_back) else { return };
         let Some(has) = sized(self).map(|now| now.gets.memory) else { return };
         let Some(run) = self.runs[at.slot].as_mut() else { return };
         let plan = Arc::clone(&run.plan);
@@ -109,13 +179,13 @@ impl Core {
     }
 
     /// Changes what the workers of an attempt get, and what is counted of it: `change` says whether there is anything to change.
-    /// `None`, and all is as it was, where there is not, or no room for it.
+    /// All is as it was where there is not (`None`), or no room for it.
     fn with_memory(
         &mut self,
         at: At,
         now: Timestamp,
         change: impl FnOnce(&mut AttemptSizing) -> bool,
-    ) -> Option<Submission> {
+    ) -> Option<Result<Submission, NoMore>> {
         let run = self.runs[at.slot].as_mut()?;
         let live = run.instance_mut(at)?.live.as_mut()?;
         let before = live.record.clone();
@@ -127,18 +197,20 @@ impl Core {
         let job =
             run.stored_job(&record).and_then(|job| Ok((job.clone(), submission(job, &record.bindings)?)));
         let given = match job {
-            Ok(given) if place.enlarge(run, at, now) => Some(given),
-            Ok(_) => None,
+            Ok(given) => place.enlarge(run, at, now).map(|()| given),
             Err(failure) => {
                 tracing::error!(%failure.message, "a job cannot be told with other memory");
-                None
+                Err(None)
             }
         };
         let amount = (place.scaling == Scaler::Cluster).then(|| least_amount(&run.sized_task(at)));
         let live = run.instance_mut(at)?.live.as_mut()?;
-        let Some((job, submission)) = given else {
-            live.record = before;
-            return None;
+        let (job, submission) = match given {
+            Ok(given) => given,
+            Err(why) => {
+                live.record = before;
+                return why.map(Err);
+            }
         };
         live.record.resize(&job, record.bindings, now);
         if let Some(amount) = amount {
@@ -146,11 +218,17 @@ impl Core {
         }
         live.dirty = true;
         self.touch(at);
-        Some(submission)
+        Some(Ok(submission))
     }
 
-    /// How much the workers of a role are to get, as far as nodes and the project's quota can hold it.
-    fn wanted_memory(&self, at: At, full: &NearlyFull, now: Timestamp) -> Option<Bytes> {
+    /// How much the workers of a role are to get, as far as nodes and the project's quota can hold it, and what bounds it; or why it
+    /// is no more than they have. `None` where nothing would have given them more, or it is too early or too late for that.
+    fn wanted_memory(
+        &self,
+        at: At,
+        full: &NearlyFull,
+        now: Timestamp,
+    ) -> Option<Result<(Bytes, Option<NoMore>), NoMore>> {
         let run = self.runs[at.slot].as_ref()?;
         let planned = run.plan.task(at.task);
         let record = &run.live(at)?.record;
@@ -163,18 +241,28 @@ impl Core {
         let sizing = record.sizing.as_deref()?;
         let role = planned.roles.iter().find(|role| role.name == full.role)?;
         let had = sizing.of(&full.role)?.gets.memory;
-        let mut wanted = grow::wanted(sizing.of(&full.role)?, role.kept, full, now)?;
+        let mut wanted = match grow::wanted(sizing.of(&full.role)?, role.kept, full, now)? {
+            Ok(wanted) => wanted,
+            Err(why) => return Some(Err(why)),
+        };
+        let mut bounded = None;
         let place = self.places.get(run.place_of(at.task))?;
         let node_group = planned.placement.node_group.as_deref();
-        if let Some(largest) = largest(place.nodes(), &role.resources, node_group) {
-            wanted = wanted.min(largest.memory);
+        if let Some(largest) = largest(place.nodes(), &role.resources, node_group)
+            && largest.memory < wanted
+        {
+            (wanted, bounded) = (largest.memory, Some(NoMore::Node));
         }
         let mut roles = sizing.roles.clone();
         for sized in roles.iter_mut().filter(|sized| sized.role == full.role) {
-            sized.gets.memory = wanted;
+            (sized.gets.memory, sized.bounded) = (wanted, bounded);
         }
         keep_possible(&mut roles, planned, place.nodes(), self.bound(run, planned));
-        let possible = roles.iter().find(|sized| sized.role == full.role)?.gets.memory;
-        Some(possible).filter(|possible| *possible > had)
+        let possible = roles.iter().find(|sized| sized.role == full.role)?;
+        if possible.gets.memory > had {
+            Some(Ok((possible.gets.memory, possible.bounded)))
+        } else {
+            possible.bounded.map(Err)
+        }
     }
 }

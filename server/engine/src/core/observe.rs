@@ -115,13 +115,14 @@ impl Core {
         {
             preflight.tested = ended.report.preflight.take().map(|tested| bounded(*tested, record.workers));
         }
-        let outcome = self.outcome_of(at, &record, &ended);
+        let mut outcome = self.outcome_of(at, &record, &ended);
         let cause = match record.state {
             AttemptState::Stopping { cause, .. } => Some(cause),
             _ => None,
         };
         close(&mut record, run.plan.task(at.task), &outcome, &ended);
         self.learn(at, &record);
+        self.tell_no_more(at, &mut record, &mut outcome);
         let failed = failed_of(&outcome);
         let known = Known::after(record.pace.as_deref(), record.preflight.as_deref(), failed);
         if failed == Some(FailureKind::Preflight) {

@@ -13,6 +13,8 @@ use cubeloom_domain::pipeline::{ElasticRange, Spread};
 use cubeloom_domain::plan::PlannedTask;
 use cubeloom_domain::quota::QueueRecord;
 use cubeloom_domain::resources::Amount;
+use cubeloom_domain::sizing::NoMore;
+use cubeloom_domain::waiting::WaitRule;
 use cubeloom_store::Holding;
 
 use super::active::ActiveRun;
@@ -222,12 +224,15 @@ impl Place {
     }
 
     /// An instance's attempt is to hold what its record says now, if there is room for it.
-    pub fn enlarge(&mut self, run: &ActiveRun, at: At, now: Timestamp) -> bool {
-        let Some(id) = self.ids.get(&at).copied() else { return false };
+    ///
+    /// # Errors
+    /// What keeps it from that; `None` where it holds nothing.
+    pub fn enlarge(&mut self, run: &ActiveRun, at: At, now: Timestamp) -> Result<(), Option<NoMore>> {
+        let Some(id) = self.ids.get(&at).copied() else { return Err(None) };
         let spec = self.spec(run, at, run.tasks[at.task.index()].instances[at.instance as usize].attempt);
-        let has_room = self.desk.enlarge(id, spec, now);
-        self.changed |= has_room;
-        has_room
+        let enlarged = self.desk.enlarge(id, spec, now);
+        self.changed |= enlarged.is_ok();
+        enlarged.map_err(|block| block.map(|block| no_more(block.rule)))
     }
 
     /// Takes in the limits that there are.
@@ -288,6 +293,12 @@ impl Place {
             ..Spec::planned(&run.sized_task(at), self.scaling)
         }
     }
+}
+
+/// What keeps a job from holding more, by the rule of its desk.
+fn no_more(rule: WaitRule) -> NoMore {
+    let is_quota = matches!(rule, WaitRule::Limit | WaitRule::NoBorrowing | WaitRule::PersonsCap);
+    if is_quota { NoMore::Quota } else { NoMore::Room }
 }
 
 /// What a cluster and its node groups have.

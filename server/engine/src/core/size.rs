@@ -12,7 +12,7 @@ use cubeloom_domain::outcome::FailureKind;
 use cubeloom_domain::pipeline::SizingMode;
 use cubeloom_domain::plan::{PlannedRole, PlannedTask};
 use cubeloom_domain::record::AttemptRecord;
-use cubeloom_domain::sizing::{AttemptSizing, Past, PastEnd, Reason, Size, SizedRole, SizingHistory};
+use cubeloom_domain::sizing::{AttemptSizing, NoMore, Past, PastEnd, Reason, Size, SizedRole, SizingHistory};
 use cubeloom_domain::{Bytes, TaskIx};
 use cubeloom_sizing::{MANY, Question, Taught, keep_possible, recommend_by};
 
@@ -97,9 +97,12 @@ impl Memo {
 
 impl Core {
     /// Decides what the workers of the next attempt at an instance get. Noted where that is something else than what is asked
-    /// for, or than the attempt before got: many instances may wait.
+    /// for, or than the attempt before got, or where something keeps it from more: many instances may wait.
     pub(super) fn size(&mut self, at: At) {
-        let says = |sizing: &AttemptSizing| !sizing.is_asked() || sizing.changes().next().is_some();
+        let says = |sizing: &AttemptSizing| {
+            let is_bounded = sizing.roles.iter().any(|sized| sized.bounded.is_some());
+            is_bounded || !sizing.is_asked() || sizing.changes().next().is_some()
+        };
         let sizing = self.by_use(at).filter(says);
         if let Some(instance) = self.instance_mut(at) {
             instance.sizing = sizing.map(Box::new);
@@ -257,6 +260,21 @@ impl Core {
             let past = history.of_task(&planned.name, template, &sized.role);
             let has_room = ran_out(run, at, &sized.role, past) <= GROWN_TRIES;
             has_room && last_ran_out(run, at, &sized.role, past).is_some_and(|had| sized.gets.memory > had)
+        })
+    }
+
+    /// Why an instance whose memory ran out, and which does not [grow](Self::grows), gets no more of it; `None` where nothing would
+    /// have given it more.
+    pub(super) fn not_grown_again(&mut self, at: At) -> Option<NoMore> {
+        let next = self.by_use(at)?;
+        let run = self.runs[at.slot].as_ref()?;
+        let planned = run.plan.task(at.task);
+        let (history, template) = (self.histories.of(run)?, &run.plan.template_of(planned).name);
+        next.roles.iter().find_map(|sized| {
+            let past = history.of_task(&planned.name, template, &sized.role);
+            let had = last_ran_out(run, at, &sized.role, past)?;
+            // There would be more: it was tried often enough.
+            if sized.gets.memory > had { Some(NoMore::Times) } else { sized.bounded }
         })
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use cubeloom_domain::executor::NearlyFull;
-use cubeloom_domain::sizing::{Kept, Reason, SizedRole};
+use cubeloom_domain::sizing::{Kept, NoMore, Reason, SizedRole};
 use cubeloom_domain::{Bytes, Timestamp};
 
 /// How often the workers of a role get more while they run: as often as an instance is tried again with more. What grows on
@@ -12,18 +12,27 @@ const TIMES: u32 = 3;
 /// For how long nothing more is asked of a cluster that did not give it: nodes do not become free from one moment to the next.
 const PAUSE: Duration = Duration::from_secs(5 * 60);
 
-/// The memory that the workers of a role are to get; `None` where they keep what they have: it is left alone, they have got more
-/// often enough or were refused it just now, or the report is of before they got what they have. What was not given counts as a try.
+/// The memory that the workers of a role are to get, or that they have got more often enough: what was not given counts as a try.
+/// `None` where they keep what they have and nothing is to be said of it: it is left alone, they were refused more just now, or the
+/// report is of before they got what they have.
 #[must_use]
-pub fn wanted(sized: &SizedRole, kept: Kept, full: &NearlyFull, now: Timestamp) -> Option<Bytes> {
+pub fn wanted(
+    sized: &SizedRole,
+    kept: Kept,
+    full: &NearlyFull,
+    now: Timestamp,
+) -> Option<Result<Bytes, NoMore>> {
     let refused = sized.not_grown.as_ref();
     let times = sized.grown.map_or(0, |grown| grown.times) + refused.map_or(0, |not| not.times);
     let is_late = full.limit < sized.gets.memory;
     let is_soon = refused.is_some_and(|not| now < not.at.plus(PAUSE));
-    if kept.memory.is_some() || times >= TIMES || is_late || is_soon {
+    if kept.memory.is_some() || is_late || is_soon {
         return None;
     }
-    Some(cubeloom_sizing::grown(sized.gets.memory, sized.asked.memory))
+    if times >= TIMES {
+        return Some(Err(NoMore::Times));
+    }
+    Some(Ok(cubeloom_sizing::grown(sized.gets.memory, sized.asked.memory)))
 }
 
 /// Whether workers whose memory ran out had what they were last to get while they ran: one may die between the decision and its
@@ -64,8 +73,8 @@ mod tests {
     #[test]
     fn half_as_much_again_follows_and_at_least_what_was_asked_for() {
         let wanted = |asked, gets| wanted(&sized(asked, gets), Kept::default(), &full(gets), NOW);
-        assert_eq!(wanted(1024, 1024), Some(Bytes(1536 * MIB)));
-        assert_eq!(wanted(1024, 256), Some(Bytes(1024 * MIB)));
+        assert_eq!(wanted(1024, 1024), Some(Ok(Bytes(1536 * MIB))));
+        assert_eq!(wanted(1024, 256), Some(Ok(Bytes(1024 * MIB))));
     }
 
     #[test]
@@ -90,19 +99,22 @@ mod tests {
         let mut role = sized(512, 512);
         for _ in 0..TIMES {
             let limit = role.gets.memory.0 / MIB;
-            let memory = wanted(&role, Kept::default(), &full(limit), NOW).unwrap();
+            let memory = wanted(&role, Kept::default(), &full(limit), NOW).unwrap().unwrap();
             role = role.grown(memory, Timestamp(1));
             assert_eq!(wanted(&role, Kept::default(), &full(limit), NOW), None, "that is of before");
         }
-        assert_eq!(wanted(&role, Kept::default(), &full(role.gets.memory.0 / MIB), NOW), None);
+        let last = full(role.gets.memory.0 / MIB);
+        assert_eq!(wanted(&role, Kept::default(), &last, NOW), Some(Err(NoMore::Times)));
+        assert_eq!(wanted(&role, Kept::both(Keeper::Unchecked), &last, NOW), None);
     }
+
     #[test]
     fn what_a_cluster_did_not_give_is_not_asked_again_at_once_and_counts_as_a_try() {
         let had = sized(512, 512);
         let mut role = had.clone();
         let mut now = NOW;
         for n in 1..=TIMES {
-            let memory = wanted(&role, Kept::default(), &full(512), now).unwrap();
+            let memory = wanted(&role, Kept::default(), &full(512), now).unwrap().unwrap();
             let grown = role.clone().grown(memory, now);
             assert_eq!(grown.not_given(Bytes(1), now, "no room"), None, "it was to get something else");
             role = grown.not_given(memory, now, "no room").unwrap();
@@ -120,6 +132,7 @@ mod tests {
             assert_eq!(wanted(&role, Kept::default(), &full(512), now), None);
             now = now.plus(PAUSE);
         }
-        assert_eq!(wanted(&role, Kept::default(), &full(512), now), None, "three tries are enough");
+        let enough = Some(Err(NoMore::Times));
+        assert_eq!(wanted(&role, Kept::default(), &full(512), now), enough, "three tries are enough");
     }
 }

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use cubeloom_domain::outcome::Outcome;
+use cubeloom_domain::outcome::{Failure, FailureKind, Outcome};
 use cubeloom_domain::pipeline::SizingMode;
 use cubeloom_domain::quota::{Amounts, Quota, Resource};
 use cubeloom_domain::record::AttemptRecord;
 use cubeloom_domain::resources::ResourceRequest;
-use cubeloom_domain::sizing::Reason;
-use cubeloom_domain::state::RunState;
+use cubeloom_domain::sizing::{NoMore, Reason};
+use cubeloom_domain::state::{AttemptState, InstanceState, RunState};
 use cubeloom_domain::{AttemptKey, Bytes, RunId};
 use cubeloom_testkit::builders::{PipelineBuilder, pipeline};
 use cubeloom_testkit::fake::Behaviour;
@@ -54,6 +54,29 @@ async fn stays(server: &Server, key: &AttemptKey, gib: u64) {
     }
     tokio::time::sleep(Duration::from_millis(200)).await;
     assert_eq!(server.fake.memory(key), Bytes(gib * GIB));
+}
+
+/// Waits until it is noted why the attempt's workers get no more, each reason once.
+async fn noted(server: &Server, run: &RunId, why: &[NoMore]) {
+    server
+        .until(|| async {
+            let sizing = attempt(server, run).await.sizing.unwrap();
+            (sizing.roles[0].not_asked == why).then_some(())
+        })
+        .await;
+}
+
+/// Its memory runs out, and nothing comes after it: what is said of that.
+async fn run_out(server: &Server, run: &RunId, key: &AttemptKey) -> String {
+    let failure = Failure::new(FailureKind::OutOfMemory, "it ran out");
+    server.fake.finish(key, Outcome::Failed(failure));
+    assert_eq!(server.ended(run).await, RunState::Failed);
+    let state = server.instance(run, "a", 0).await.unwrap().state;
+    let InstanceState::Failed { failure } = state else { panic!("{state:?}") };
+    let state = attempt(server, run).await.state;
+    let AttemptState::Ended { outcome: Outcome::Failed(said), .. } = state else { panic!("{state:?}") };
+    assert_eq!(said.message, failure.message);
+    failure.message
 }
 
 async fn finish(server: &Server, run: &RunId, key: &AttemptKey) {
@@ -115,6 +138,8 @@ on_both! {
         let sized = &kept.sizing.as_ref().unwrap().roles[0];
         assert_eq!((sized.gets.memory, sized.grown), (Bytes(2 * GIB), None));
         assert_eq!(sized.not_grown.as_ref().unwrap().why, "its node has no room");
+        let said = "the cluster did not give more memory while it ran: its node has no room";
+        assert_eq!(kept.sizing.as_ref().unwrap().no_more(), [said]);
         let changes = server.store.size_changes("default", "p", "a", 9).await.unwrap();
         let said: Vec<_> = changes.iter().map(|change| change.sized.memory).collect();
         assert_eq!(said, [Reason::NotGiven { wanted: Bytes(3 * GIB) }, Reason::NearlyFull { had: Bytes(2 * GIB) }]);
@@ -172,11 +197,14 @@ on_both! {
         stays(&server, &key, 2).await;
         let before = attempt(&server, &run).await;
         assert_eq!((before.amount.memory, before.earlier.len()), (Bytes(2 * GIB), 0));
+        noted(&server, &run, &[NoMore::Room]).await;
+        assert!(server.store.size_changes("default", "p", "a", 9).await.unwrap().is_empty(), "it is no change");
         finish(&server, &other, &held).await;
         server.until(|| async {
             fill(&server, &key, 2);
             (server.fake.memory(&key) == Bytes(3 * GIB)).then_some(())
         }).await;
+        noted(&server, &run, &[]).await;
         finish(&server, &run, &key).await;
     }
 
@@ -191,7 +219,15 @@ on_both! {
         server.fake.fill(&key, "worker", most);
         tokio::time::sleep(Duration::from_millis(200)).await;
         assert_eq!(server.fake.memory(&key), most);
-        finish(&server, &run, &key).await;
+        noted(&server, &run, &[NoMore::Quota]).await;
+        let said = "memory 2560Mi instead of 2Gi: 2Gi were nearly used up while it ran, and the quota allows no more";
+        assert_eq!(attempt(&server, &run).await.sizing.unwrap().sentence().as_deref(), Some(said));
+        // Nor has the next attempt more to expect.
+        assert_eq!(
+            run_out(&server, &run, &key).await,
+            "it ran out; its memory was not raised while it ran: the quota allows no more; \
+             the server does not try it again with more memory: the quota allows no more"
+        );
     }
 
     async fn only_in_auto_and_no_amount_that_is_left_alone(server: Server) {
@@ -202,7 +238,9 @@ on_both! {
         for doc in [doc(SizingMode::Advise), doc(SizingMode::Off), pinned] {
             let (run, key) = begin(&mut server, &doc).await;
             stays(&server, &key, 2).await;
-            finish(&server, &run, &key).await;
+            let sizing = attempt(&server, &run).await.sizing;
+            assert!(sizing.is_none_or(|sizing| sizing.no_more().is_empty()));
+            assert_eq!(run_out(&server, &run, &key).await, "it ran out");
         }
     }
 
@@ -222,6 +260,7 @@ on_both! {
         server.fake.fill(&key, "worker", memory);
         tokio::time::sleep(Duration::from_millis(200)).await;
         assert_eq!(server.fake.memory(&key), memory);
+        noted(&server, &run, &[NoMore::Times]).await;
         let notes = server.store.size_changes("default", "p", "a", 9).await.unwrap();
         assert_eq!((notes.len(), attempt(&server, &run).await.earlier.len()), (3, 3));
         finish(&server, &run, &key).await;

@@ -7,7 +7,7 @@ use cubeloom_domain::pipeline::{Backoff, ForEach, Retry, SizingMode};
 use cubeloom_domain::record::AttemptRecord;
 use cubeloom_domain::resources::ResourceRequest;
 use cubeloom_domain::sizing::{Keeper, Reason, Reverted};
-use cubeloom_domain::state::RunState;
+use cubeloom_domain::state::{AttemptState, InstanceState, RunState};
 use cubeloom_domain::{Bytes, RunId};
 use cubeloom_testkit::builders::{PipelineBuilder, pipeline, span};
 use cubeloom_testkit::fake::Behaviour;
@@ -38,6 +38,13 @@ fn memory(attempt: &AttemptRecord) -> u64 {
     let sized = &attempt.sizing.as_ref().unwrap().roles[0];
     assert_eq!(sized.gets.memory, attempt.amount.memory, "what it has is what it is counted with");
     sized.gets.memory.0
+}
+
+/// What is said of a run's only task, which has failed.
+async fn said(server: &Server, run: &RunId) -> String {
+    let state = server.instance(run, "a", 0).await.unwrap().state;
+    let InstanceState::Failed { failure } = state else { panic!("{state:?}") };
+    failure.message
 }
 
 /// Runs a document whose program needs so much, and says what each attempt got, in MiB.
@@ -129,11 +136,32 @@ on_both! {
         assert_eq!(state, RunState::Failed);
         let got: Vec<u64> = attempts(&server, &run).await.iter().map(|attempt| memory(attempt) / MIB).collect();
         assert_eq!(got, [2048, 3072, 4608, 6912]);
+        let ends = "as the test wants it; the server does not try it again with more memory:";
+        assert_eq!(said(&server, &run).await, format!("{ends} three times is the most"));
         server.fake.forget_script("a");
         server.fake.script("a", vec![need(20_000); 9]);
         let (run, _) = server.run_to_end(&doc(SizingMode::Auto)).await;
-        let got: Vec<u64> = attempts(&server, &run).await.iter().map(|attempt| memory(attempt) / MIB).collect();
+        let attempts = attempts(&server, &run).await;
+        let got: Vec<u64> = attempts.iter().map(|attempt| memory(attempt) / MIB).collect();
         assert_eq!(got, [8192], "there is no more than the node has");
+        let why = attempts[0].sizing.as_ref().unwrap().sentence().unwrap();
+        assert!(why.ends_with(" did not suffice, and no node is known to have more"), "{why}");
+        assert_eq!(said(&server, &run).await, format!("{ends} no node is known to have more"));
+    }
+
+    async fn a_retry_that_cannot_get_more_says_why(server: Server) {
+        let mut server = server;
+        let whole = pipeline("p").task("a", |task| task.resources("1", "8Gi").attempts(2));
+        let whole = whole.with(|pipeline| pipeline.sizing = Some(SizingMode::Auto));
+        server.fake.script("a", vec![need(20_000); 9]);
+        let (run, _) = server.run_to_end(&whole).await;
+        let attempts = attempts(&server, &run).await;
+        let no_more: Vec<_> = attempts.iter().map(|attempt| attempt.sizing.as_ref().unwrap().no_more()).collect();
+        assert_eq!(no_more, [vec![], vec!["8Gi did not suffice, and no node is known to have more".to_owned()]]);
+        // The first is followed by the task's retry, the last by nothing.
+        let AttemptState::Ended { outcome: Outcome::Failed(first), .. } = &attempts[0].state else { panic!() };
+        assert_eq!(first.message, "as the test wants it");
+        assert!(said(&server, &run).await.ends_with("with more memory: no node is known to have more"));
     }
 
     async fn a_pinned_amount_stays_and_a_reverted_task_gets_what_it_asks_for(server: Server) {

@@ -247,6 +247,7 @@ pub(crate) fn attempt(record: &AttemptRecord, task: &PlannedTask) -> AttemptView
         workers: workers(record, task),
         earlier: record.earlier.iter().map(earlier).collect(),
         sizing: record.sizing.as_ref().and_then(|sizing| sizing.sentence()),
+        not_grown: record.sizing.as_ref().map(|sizing| sizing.no_more()).unwrap_or_default(),
         // What a run of another pipeline used, its own tasks say.
         usage: (!record.state.is_live() && run.is_none()).then(|| usage(&record.usage)),
         failure: failed,

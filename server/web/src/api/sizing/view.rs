@@ -125,6 +125,9 @@ pub struct SizeChangeView {
     pub after: SizeView,
     /// What is said of it.
     pub reason: String,
+    /// Why the cluster did not give more to workers that ran, in its words, where that is the change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_grown: Option<String>,
     /// How sure that was, between 0 and 1.
     pub confidence: f64,
     /// The chance that memory would run out, as far as the history told.
@@ -145,7 +148,7 @@ impl RoleSizingView {
             workers: role.replicas,
             asked: sized.asked.into(),
             recommended: sized.gets.into(),
-            memory_reason: sized.memory.to_string(),
+            memory_reason: sized.memory_because(),
             cpu_reason: sized.cpu.to_string(),
             confidence: sized.confidence,
             risk: sized.risk,
@@ -187,8 +190,32 @@ impl From<&SizeChange> for SizeChangeView {
             before: sized.before.unwrap_or(sized.asked).into(),
             after: sized.gets.into(),
             reason: sized.change().unwrap_or_default(),
+            not_grown: sized.refused().map(Into::into),
             confidence: sized.confidence,
             risk: sized.risk,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cubeloom_domain::quantity::{Bytes, Cpu};
+    use cubeloom_domain::sizing::Reason;
+    use cubeloom_domain::{AttemptKey, RunId, Timestamp};
+
+    use super::*;
+
+    #[test]
+    fn what_the_cluster_did_not_give_has_its_words_and_no_other_change_has() {
+        let key = AttemptKey { run: RunId::new(Timestamp(0), 7), task: "train".into(), instance: 0, n: 1 };
+        let asked = Size { cpu: Cpu(500), memory: Bytes(128) };
+        let grown = SizedRole::asked("worker", asked, Reason::Asked, Reason::Asked);
+        let grown = grown.grown(Bytes(192), Timestamp(20));
+        let refused = grown.not_given(Bytes(192), Timestamp(30), "worker-0: no room").unwrap();
+        let again = refused.clone().grown(Bytes(192), Timestamp(40));
+        let words = [grown, refused, again].map(|sized| {
+            SizeChangeView::from(&SizeChange { attempt: key.clone(), at: Timestamp(50), sized }).not_grown
+        });
+        assert_eq!(words.each_ref().map(Option::as_deref), [None, Some("worker-0: no room"), None]);
     }
 }

@@ -370,6 +370,9 @@ pub struct AttemptView {
     /// What its workers got instead of what was asked for, and why: a sentence.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub sizing: Option<String>,
+    /// Why its workers got no more memory, where they were to get more: sentences, of which one may end in the cluster's words.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub not_grown: Vec<String>,
     /// What it used, once it has ended.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub usage: Option<UsageView>,
