@@ -28,7 +28,7 @@ export function outlookMark(task: TaskOutlook | undefined): OutlookMark | null {
 
 function word(task: TaskOutlook): string {
   if (task.outlook === "starts") return t("canvas.outlook-starts");
-  if (task.outlook === "never") return t("canvas.outlook-never");
+  if (task.outlook === "never") return task.rule === "not_taken" ? t("canvas.outlook-not-taken") : t("canvas.outlook-never");
   return task.start ? t("canvas.outlook-waits-about", { time: about(secondsUntil(task.start.p50)) }) : t("canvas.outlook-waits");
 }
 

@@ -71,6 +71,21 @@ pub fn bound(
     })
 }
 
+/// The tasks that need nothing first, and whose first job its cluster would not take now: each with why.
+#[must_use]
+pub fn unbound(
+    plan: &RunPlan,
+    foresee: impl Fn(&Job) -> Result<Option<Bindings>, Failure>,
+) -> Vec<(TaskIx, Failure)> {
+    let firsts = (0u32..).map(TaskIx).zip(&plan.tasks).filter(|(_, task)| task.needs.is_empty());
+    firsts
+        .filter_map(|(ix, _)| {
+            let job = first_job(plan, ix).ok().flatten()?;
+            foresee(&job).err().map(|failure| (ix, failure))
+        })
+        .collect()
+}
+
 /// Every task of a plan, on a Kubernetes cluster.
 ///
 /// # Errors

@@ -118,7 +118,7 @@ pub struct Refusals {
 pub struct Finding {
     /// What kind of thing.
     pub subject: Subject,
-    /// Its name: a program, a kind as `<plural>.<group>/<version>`, an object, `<verb> <resource>`.
+    /// Its name: a program, a kind as `<plural>.<group>/<version>`, an object, `<verb> <resource>`, the field of a setting.
     pub name: String,
     /// Whether it is there.
     pub found: bool,
@@ -147,6 +147,8 @@ pub enum Subject {
     Aside,
     /// What pods of others take of the nodes.
     Others,
+    /// What a setting of the cluster names.
+    Setting,
 }
 
 impl Subject {
@@ -163,6 +165,7 @@ impl Subject {
             Self::Queue => "queue",
             Self::Aside => "aside",
             Self::Others => "others",
+            Self::Setting => "setting",
         }
     }
 }

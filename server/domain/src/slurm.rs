@@ -4,11 +4,11 @@ mod calls;
 mod containers;
 mod rest;
 mod settings;
+mod way;
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::ids::AttemptKey;
 use crate::lowered::LocalJob;
@@ -18,6 +18,7 @@ pub use calls::SlurmCalls;
 pub use containers::{ContainerProgram, SlurmContainers, is_image};
 pub use rest::{REST_VERSIONS, RestPlace, SlurmRest};
 pub use settings::{SlurmMirror, SlurmSettings};
+pub use way::SlurmWay;
 
 /// The files of an attempt in its folder, beside those of its workers.
 pub mod files {
@@ -115,58 +116,6 @@ pub struct SlurmCards {
     pub types: Vec<String>,
     /// Into how many shards (the generic resource `shard`) each card is divided; absent where cards are handed out whole.
     pub shards: Option<u32>,
-}
-
-/// As whom a cluster's jobs run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct SlurmWay {
-    /// The account of the cluster that each person's jobs run as, by the person's name here. Who has none runs nothing there.
-    pub accounts: BTreeMap<String, String>,
-    /// The account of what acts for no person (schedules, hooks, tokens of a project), by project.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub projects: BTreeMap<String, String>,
-    /// What was said here once, and is said in the server's settings now.
-    #[serde(rename = "become", skip_serializing_if = "Option::is_none")]
-    become_account: Option<Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    conf: Option<Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    path: Option<Value>,
-}
-
-impl SlurmWay {
-    /// As these accounts.
-    #[must_use]
-    pub fn of_accounts(accounts: BTreeMap<String, String>) -> Self {
-        Self { accounts, ..Self::default() }
-    }
-
-    /// What is wrong with it, a sentence each that begins with the field.
-    #[must_use]
-    pub fn mistakes(&self) -> Vec<String> {
-        let programs = [("become", &self.become_account), ("conf", &self.conf), ("path", &self.path)];
-        let said = programs.into_iter().filter(|(_, value)| value.is_some());
-        let mut found: Vec<String> = said
-            .map(|(field, _)| {
-                format!(
-                    "{field}: only the server's settings say it, in the section of the cluster: leave it out"
-                )
-            })
-            .collect();
-        let fields = [("accounts", &self.accounts), ("projects", &self.projects)];
-        for (field, name, account) in fields
-            .into_iter()
-            .flat_map(|(field, all)| all.iter().map(move |(name, account)| (field, name, account)))
-        {
-            if !is_account(account) {
-                found.push(format!(
-                    "{field}.{name}: write an account's name: a letter or `_` first, then letters, digits and `._-+`; no number, and not `root`"
-                ));
-            }
-        }
-        found
-    }
 }
 
 /// Whether a text is the name of an account that jobs may run as.
@@ -404,35 +353,6 @@ mod tests {
 
     fn fields(mistakes: &[String]) -> Vec<&str> {
         mistakes.iter().map(|text| text.split(": ").next().unwrap()).collect()
-    }
-
-    #[test]
-    fn an_account_has_a_name_that_is_no_option_no_number_and_not_roots() {
-        let accounts =
-            [("ann", "-x"), ("bob", "root"), ("cid", "1000"), ("dot", ".a"), ("eve", "eve-2"), ("fox", "")];
-        let way = SlurmWay {
-            accounts: accounts.map(|(person, account)| (person.to_owned(), account.to_owned())).into(),
-            projects: [("vision".to_owned(), "0".to_owned()), ("audio".to_owned(), "svc-audio".to_owned())]
-                .into(),
-            ..SlurmWay::default()
-        };
-        let wrong = [
-            "accounts.ann",
-            "accounts.bob",
-            "accounts.cid",
-            "accounts.dot",
-            "accounts.fox",
-            "projects.vision",
-        ];
-        assert_eq!(fields(&way.mistakes()), wrong);
-    }
-
-    #[test]
-    fn programs_are_none_of_who_adds_a_cluster() {
-        let said =
-            serde_json::json!({"become": ["sh", "{account}"], "path": "/tmp", "conf": "/tmp/slurm.conf"});
-        let way: SlurmWay = serde_json::from_value(said).unwrap();
-        assert_eq!(fields(&way.mistakes()), ["become", "conf", "path"]);
     }
 
     #[test]

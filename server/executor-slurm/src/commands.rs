@@ -171,6 +171,22 @@ impl Commands {
         self.as_account(account, &all, input).await.map(|_| ())
     }
 
+    /// Does nothing as an account: whether what leads there does.
+    pub async fn nothing(&self, account: &str) -> Result<(), Trouble> {
+        self.as_account(account, &["true"], Vec::new()).await.map(|_| ())
+    }
+
+    /// Whether something of a file holds for an account, in the words of `test`.
+    pub async fn holds(&self, account: &str, words: &[&str]) -> Result<bool, Trouble> {
+        let all: Vec<&str> = std::iter::once("test").chain(words.iter().copied()).collect();
+        match self.as_account(account, &all, Vec::new()).await {
+            Ok(_) => Ok(true),
+            // Whoever does not lead there says something.
+            Err(Trouble::Refused(said)) if said.ends_with("failed without a word") => Ok(false),
+            Err(trouble) => Err(trouble),
+        }
+    }
+
     /// Has this program write a parcel as an account.
     pub async fn parcel(&self, account: &str, program: &str, parcel: &Packed) -> Result<(), Trouble> {
         let words = self.led(account, &[program, WRITE_ARG]);
@@ -313,6 +329,20 @@ mod tests {
         assert_eq!(commands.as_account("a", &["cat"], input).await.unwrap().len(), 1 << 20);
         let refused = commands.as_account("a", &["ls", "/no/such"], Vec::new()).await.unwrap_err();
         assert!(matches!(&refused, Trouble::Refused(said) if said.contains("/no/such")), "{refused:?}");
+    }
+
+    #[tokio::test]
+    async fn what_does_not_hold_is_told_from_what_does_not_lead_to_the_account() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().to_str().unwrap();
+        let commands = commands(&[]);
+        assert_eq!(commands.holds("a", &["-d", path, "-a", "-w", path]).await, Ok(true));
+        assert_eq!(commands.holds("a", &["-e", &format!("{path}/none")]).await, Ok(false));
+        let nobody = self::commands(&["sh", "-c", "echo 'sudo: a password is required' >&2; exit 1"]);
+        let refused = nobody.holds("a", &["-d", path]).await.unwrap_err();
+        assert!(matches!(&refused, Trouble::Refused(said) if said.contains("a password")), "{refused:?}");
+        assert_eq!(nobody.nothing("a").await, Err(refused));
+        assert_eq!(commands.nothing("a").await, Ok(()));
     }
 
     #[tokio::test]

@@ -56,20 +56,20 @@ impl SlurmConfig {
     /// There is none: their jobs cannot start.
     pub fn account(&self, project: &str, person: &str) -> Result<String, Failure> {
         let found = if person.contains(':') {
-            self.way.projects.get(project).ok_or_else(|| {
+            self.way.projects.get(project).cloned().ok_or_else(|| {
                 format!(
                     "`{person}` acts for no person, and the project `{project}` has no account on the cluster `{}`: an administrator adds one to its `projects`",
                     self.name
                 )
             })
         } else {
-            self.way.accounts.get(person).ok_or_else(|| {
+            self.way.account_of(person).map(|(_, account)| account).ok_or_else(|| {
                 format!(
                     "`{person}` has no account on the cluster `{}`: an administrator adds one to its `accounts`",
                     self.name
                 )
             })
         };
-        found.cloned().map_err(|message| Failure::new(FailureKind::CouldNotStart, message))
+        found.map_err(|message| Failure::new(FailureKind::CouldNotStart, message))
     }
 }

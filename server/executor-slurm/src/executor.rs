@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cubeloom_domain::clusters::{Finding, Standing, Subject, Survey};
+use cubeloom_domain::clusters::{Standing, Survey};
 use cubeloom_domain::executor::{BoxFuture, Executor, Facts, Notice, Observer, StopCause, Submission};
 use cubeloom_domain::job::Job;
 use cubeloom_domain::logs::Logs;
@@ -18,10 +18,9 @@ use cubeloom_executor_local::StopWish;
 
 use crate::attempt::tell;
 use crate::cluster::{Cluster, Slot};
-use crate::commands::Trouble;
 use crate::config::SlurmConfig;
 use crate::logs::blocking;
-use crate::{mirror, notices, orders, watch};
+use crate::{mirror, notices, orders, survey, watch};
 
 /// How many jobs are given to it at a time: what is sent of each lies in memory.
 const AT_ONCE: usize = 32;
@@ -36,28 +35,6 @@ impl SlurmExecutor {
     #[must_use]
     pub fn new(config: SlurmConfig, clock: Arc<dyn Clock>) -> Arc<Self> {
         Arc::new(Self { cluster: Arc::new(Cluster::new(config, clock)) })
-    }
-
-    async fn look(&self) -> Survey {
-        let version = self.cluster.speech.version().await;
-        let nodes = self.cluster.speech.nodes().await;
-        let error = match (&version, &nodes) {
-            (Err(Trouble::Away(why) | Trouble::Refused(why)), _)
-            | (_, Err(Trouble::Away(why) | Trouble::Refused(why))) => Some(why.clone()),
-            _ => None,
-        };
-        let accounting = match self.cluster.commands.sacct("--name=cl-none").await {
-            Ok(_) => None,
-            Err(Trouble::Away(why) | Trouble::Refused(why)) => Some(why),
-        };
-        let program = Finding {
-            subject: Subject::Program,
-            name: "slurmdbd".into(),
-            found: accounting.is_none(),
-            detail: accounting,
-        };
-        let findings = [program].into_iter().chain(self.cluster.mirror.findings()).collect();
-        Survey { version: version.ok(), error, findings, refusals: None }
     }
 }
 
@@ -143,8 +120,8 @@ impl Executor for SlurmExecutor {
         self.cluster.standing()
     }
 
-    fn survey<'a>(&'a self, _project: &'a str) -> Option<BoxFuture<'a, Survey>> {
-        Some(Box::pin(self.look()))
+    fn survey<'a>(&'a self, project: &'a str) -> Option<BoxFuture<'a, Survey>> {
+        Some(Box::pin(survey::look(&self.cluster, project)))
     }
 
     fn notices<'a>(&'a self, key: &'a AttemptKey) -> BoxFuture<'a, Vec<Notice>> {
@@ -179,6 +156,7 @@ pub(crate) mod tests {
 
     use super::*;
     use crate::attempt::Begin;
+    use crate::commands::Trouble;
     use crate::folders::Record;
 
     #[derive(Debug)]

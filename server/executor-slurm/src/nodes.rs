@@ -126,22 +126,28 @@ fn line(line: &str) -> Option<SeenNode> {
 /// The cards of `gpu:a100:2(S:0-1),gpu:h100:2,shard:16`. Slurm knows no more of them than their type.
 fn cards(node: &str, gres: &str) -> Vec<GpuFacts> {
     let mut found = Vec::new();
-    for one in gres.split(',') {
-        let plain = one.split('(').next().unwrap_or_default();
-        let (kind, count) = match plain.split(':').collect::<Vec<_>>()[..] {
-            ["gpu", kind, count] => (kind, count),
-            ["gpu", count] => ("gpu", count),
-            _ => continue,
-        };
+    for (_, kind, count) in resources(gres).filter(|(name, ..)| *name == "gpu") {
         for _ in 0..count.parse::<u32>().unwrap_or(0) {
             found.push(GpuFacts {
                 uuid: format!("{node}/gpu/{}", found.len()),
-                name: kind.to_owned(),
+                name: kind.unwrap_or("gpu").to_owned(),
                 memory: Bytes(0),
             });
         }
     }
     found
+}
+
+/// Generic resources, each with its type, where it has one, and how much there is of it.
+pub fn resources(gres: &str) -> impl Iterator<Item = (&str, Option<&str>, &str)> {
+    gres.split(',').filter_map(|one| {
+        let plain = one.split('(').next().unwrap_or_default();
+        match plain.split(':').collect::<Vec<_>>()[..] {
+            [name, kind, count] => Some((name, Some(kind), count)),
+            [name, count] => Some((name, None, count)),
+            _ => None,
+        }
+    })
 }
 
 #[cfg(test)]

@@ -120,6 +120,7 @@ fn of_slurm(survey: &Survey) -> Vec<String> {
         let (name, why) = (&finding.name, finding.detail.as_deref().unwrap_or_default());
         match finding.subject {
             Subject::Queue => format!("the account `{name}` is not as the quotas say: {why}"),
+            Subject::Setting => format!("its setting `{name}` does not hold: {why}"),
             _ => format!(
                 "accounting does not answer, so that how a job ended is not known once Slurm lists it no more: {why}"
             ),
@@ -230,7 +231,7 @@ fn sentence(finding: &Finding) -> Option<String> {
              server's account may not list and watch the pods of all namespaces"
                 .to_owned()
         }
-        Subject::Program | Subject::Kind | Subject::Right => return None,
+        Subject::Program | Subject::Kind | Subject::Right | Subject::Setting => return None,
     })
 }
 
@@ -253,6 +254,7 @@ mod tests {
                 finding(Subject::Program, "slurmdbd", Some("connection refused")),
                 finding(Subject::Queue, "cl-vision", Some("Access/permission denied")),
                 finding(Subject::Queue, "cl-text", None),
+                finding(Subject::Setting, "facts.partition", Some("no node is in the partition `old`")),
             ],
             refusals: None,
         };
@@ -262,6 +264,7 @@ mod tests {
                 "accounting does not answer, so that how a job ended is not known once Slurm lists it no more: \
                  connection refused",
                 "the account `cl-vision` is not as the quotas say: Access/permission denied",
+                "its setting `facts.partition` does not hold: no node is in the partition `old`",
             ]
         );
     }

@@ -58,6 +58,50 @@ fn a_free_cluster_starts_what_comes_first() {
     assert_eq!(viewer.get("/runs").expect(200).json()["items"], json!([]), "nothing is started");
 }
 
+/// As whom jobs run on a Slurm cluster is known here, also while that does not answer.
+#[test]
+fn who_has_no_account_on_a_cluster_learns_it_before_there_is_a_run() {
+    let mut app = TestApp::new();
+    let calls = r#"{become = ["sudo", "-n", "-u", "{account}", "--"], path = "/nonexistent"}"#;
+    app.set("CUBELOOM_SLURM_HALL", calls);
+    let server = Server::start_in(app);
+    let (admin, editor) = (server.as_(Who::Administrator), server.as_(Who::Editor));
+    let facts = json!({"workspace": "/shared/{project}", "templates": "/shared/templates", "program": "/opt/cubeloom"});
+    let way = json!({"accounts": {(Who::Editor.name()): "eve"}});
+    let hall = json!({"name": "hall", "access": "slurm", "slurm": {"facts": facts, "way": way}});
+    admin.post("/clusters", &hall).expect(201);
+    let tasks = [task("a", "true", ""), task("b", "true", "    needs: [a]\n")].concat();
+    let sent = json!({"document": document("tried", &format!("cluster: hall\ntasks:\n{tasks}"))});
+    let message = format!(
+        "`{}` has no account on the cluster `hall`: an administrator adds one to its `accounts`",
+        Who::Administrator.name()
+    );
+
+    let found = admin.post(FORECAST, &sent).expect(200).json();
+    let (a, b) = (of(&found, "a"), of(&found, "b"));
+    assert_eq!((&a["outlook"], &a["rule"]), (&json!("never"), &json!("not_taken")), "{a}");
+    assert_eq!((&a["message"], &b["outlook"]), (&json!(message), &json!("unknown")), "{b}");
+    let places = admin.post("/projects/default/forecast/places", &sent).expect(200).json();
+    let mut places = places["places"].as_array().unwrap().iter();
+    let there = places.find(|place| place["place"] == "hall").unwrap();
+    assert_eq!((&there["outlook"], &there["problems"][0]["message"]), (&json!("never"), &json!(message)));
+    // No run is started that would fail with its first task; wherever it is sent there from.
+    let elsewhere = json!({"document": document("tried", &format!("tasks:\n{tasks}")), "place": "hall"});
+    for (sent, path) in [(&sent, "/cluster"), (&elsewhere, "/place")] {
+        let refused = admin.post("/projects/default/runs", sent).expect(422).json();
+        let problem = &refused["problems"][0];
+        assert_eq!((&problem["path"], &problem["message"]), (&json!(path), &json!(message)), "{refused}");
+    }
+    // What is only looked at is told of each job.
+    let compiled = admin.post("/projects/default/compile", &sent).expect(200).json();
+    assert!(compiled["tasks"][0]["jobs"].to_string().contains("has no account"), "{compiled}");
+
+    let found = editor.post(FORECAST, &sent).expect(200).json();
+    let a = of(&found, "a");
+    assert_eq!((&a["outlook"], &a["message"]), (&json!("unknown"), &Value::Null), "nobody can ask its queue");
+    editor.post("/projects/default/runs", &sent).expect(201);
+}
+
 #[test]
 fn a_full_cluster_names_those_who_hold_it_to_those_who_see_them() {
     let server = Server::start();

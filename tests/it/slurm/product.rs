@@ -195,6 +195,49 @@ fn processes_of_workers_find_each_other_by_their_own_places() {
     assert_processes_met(&ledger::read(&workspace.join("runs").join(&run)));
 }
 
+/// What a check says of the cluster's settings.
+pub fn wrong_settings(client: &Client) -> Vec<String> {
+    let check = client.get("/clusters/hall/check").expect(200).json();
+    let problems = check["problems"].as_array().unwrap().iter().map(|one| one.as_str().unwrap().to_owned());
+    problems.filter(|one| one.starts_with("its setting ")).collect()
+}
+
+#[ignore = "needs a Slurm: make test-slurm"]
+#[test]
+fn a_check_names_each_setting_with_which_no_job_could_run() {
+    let (_well, admin) = with_cluster(&body());
+    assert_eq!(wrong_settings(&admin), Vec::<String>::new());
+
+    let mut wrong = body();
+    let facts = &mut wrong["slurm"]["facts"];
+    facts["partition"] = json!("old");
+    facts["node_groups"]["cards"]["features"] = json!(["tape"]);
+    facts["cards"]["types"] = json!(["a100", "v100"]);
+    facts["features"] = json!({"disk=ssd": "ssd", "disk=tape": "tape"});
+    facts["workspace"] = json!("/no-such-folder/{project}");
+    facts["program"] = json!("/no-such-folder/cubeloom");
+    wrong["slurm"]["way"]["accounts"]["bob"] = json!("no-such-account");
+    let (_server, admin) = with_cluster(&wrong);
+    let found = wrong_settings(&admin);
+    let member = told("CUBELOOM_TEST_SLURM_MEMBER");
+    for (field, why) in [
+        ("facts.partition", "no node is in the partition `old`".to_owned()),
+        (
+            "facts.node_groups.cards.features",
+            "no node of the partition `cards` has the feature `tape`".into(),
+        ),
+        ("facts.features.disk=tape", "no node has the feature `tape`".into()),
+        ("facts.cards.types", "no node has graphics cards of the type `v100`; there are: a100, h100".into()),
+        ("way.accounts.bob", "id: ".into()),
+        ("facts.program", format!("it cannot be started as `{member}`: ")),
+        ("facts.workspace", format!("it can neither be written to nor made as `{member}`")),
+    ] {
+        let begins = format!("its setting `{field}` does not hold: {why}");
+        assert!(found.iter().any(|one| one.starts_with(&begins)), "{begins}: {found:#?}");
+    }
+    assert_eq!(found.len(), 7, "{found:#?}");
+}
+
 #[ignore = "needs a Slurm: make test-slurm"]
 #[test]
 fn what_is_wrong_with_a_cluster_is_named_with_its_field() {

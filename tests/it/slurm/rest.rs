@@ -20,6 +20,7 @@ use cubeloom_testkit::conformance::{
 
 use super::executor::{OnSlurm, calls, with_lines};
 use super::harness::told;
+use super::product::wrong_settings;
 use super::sudo;
 use crate::api::support::{Client, Server};
 use crate::support::TestApp;
@@ -182,4 +183,5 @@ fn a_server_that_becomes_accounts_for_one_program_only_runs_and_stops_jobs() {
     sudo::starts_and_cancels(&admin);
     let checked = admin.get("/clusters/hall/check").expect(200).json();
     assert!(checked["version"].as_str().unwrap().starts_with("slurm "), "{checked:#}");
+    assert_eq!(wrong_settings(&admin), Vec::<String>::new(), "a check calls nothing else either");
 }

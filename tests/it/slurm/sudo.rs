@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::executor::{calls, workspace};
 use super::harness::{shared_program, told};
-use super::product::{PIPELINE, add, of_workspace, reported, start, tell, until_running};
+use super::product::{PIPELINE, add, of_workspace, reported, start, tell, until_running, wrong_settings};
 use crate::api::support::{Client, Server};
 use crate::cluster::product::ended;
 use crate::support::TestApp;
@@ -69,6 +69,7 @@ pub fn starts_and_cancels(admin: &Client) {
 #[test]
 fn a_server_that_is_not_root_becomes_accounts_by_one_line_of_sudos() {
     let (_server, admin) = with_cluster(|_| {});
+    assert_eq!(wrong_settings(&admin), Vec::<String>::new());
     let run = runs(&admin);
     let tasks = admin.get(&format!("/runs/{run}/attempts")).expect(200).json();
     let used = &tasks["items"][0]["usage"];
@@ -82,6 +83,12 @@ fn a_server_that_is_not_root_becomes_accounts_by_one_line_of_sudos() {
 fn an_account_that_sudo_does_not_name_is_none_of_the_servers() {
     let stranger = told("CUBELOOM_TEST_SLURM_STRANGER");
     let (_server, admin) = with_cluster(|body| body["slurm"]["way"]["accounts"]["ada"] = json!(stranger));
+    // A check says so before anybody's job does.
+    let found = wrong_settings(&admin);
+    let begins = format!(
+        "its setting `way.accounts.ada` does not hold: `become` of the server's settings does not lead to the account `{stranger}`: "
+    );
+    assert!(found.len() == 1 && found[0].starts_with(&begins) && found[0].contains("sudo: "), "{found:#?}");
     let run = start(&admin, &document(0));
     assert_eq!(ended(&admin, &run)["state"], "failed");
     let tasks = admin.get(&format!("/runs/{run}/tasks")).expect(200).json();

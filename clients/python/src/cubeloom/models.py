@@ -7574,7 +7574,8 @@ class TaskForecastView(TypedDict):
     """
     The rule that keeps it: `capacity`, `not_lent`, `limit`, `no_borrowing`, `persons_cap`, `named_limit`, `apart`, `behind`,
     `cool_down`, `leaving`, `scattered`, `pipeline_parallelism` or `never_fits`; `max_active_runs` where other runs of the
-    pipeline keep the whole run, `budget` where the project's is spent, so that the run is refused.
+    pipeline keep the whole run, `budget` where the project's is spent, `not_taken` where the cluster would not take it from
+    you, as you have no account there, say: with these two the run is refused.
     """
     pool: NotRequired[str | None]
     """
@@ -8188,7 +8189,7 @@ class ForecastView(TypedDict):
     """
     problems: list[ProblemView]
     """
-    The mistakes for which there would be no run. Tasks that can never fit are none of these: see the tasks.
+    The mistakes for which there would be no run. Tasks that can never start are none of these: see the tasks.
     """
 
 

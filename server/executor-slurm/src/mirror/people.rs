@@ -39,17 +39,21 @@ pub async fn left(
 /// do not know, somebody else has put there.
 fn gone(way: &SlurmWay, project: &str, people: &BTreeSet<String>, are_in: Vec<String>) -> Vec<String> {
     // Slurm keeps them without capitals.
-    let known: BTreeSet<String> =
-        way.accounts.values().chain(way.projects.values()).map(|account| account.to_lowercase()).collect();
-    let of_people = way.accounts.iter().filter(|(name, _)| people.contains(*name));
+    let named = way.named().map(|(_, account)| account);
+    let known: BTreeSet<String> = named
+        .chain(way.projects.values().map(String::as_str))
+        .map(|account| account.to_lowercase())
+        .collect();
+    let of_people = people.iter().filter_map(|person| way.account_of(person));
     let stay: BTreeSet<String> = of_people
         .map(|(_, account)| account)
-        .chain(way.projects.get(project))
+        .chain(way.projects.get(project).cloned())
         .map(|account| account.to_lowercase())
         .collect();
     let leaves = |person: &String| {
-        let person = person.to_lowercase();
-        known.contains(&person) && !stay.contains(&person)
+        // By the rule for all, everybody's account is one that jobs run as here.
+        let is_known = known.contains(&person.to_lowercase()) || way.rule_gives(person);
+        is_known && !stay.contains(&person.to_lowercase())
     };
     are_in.into_iter().filter(leaves).collect()
 }
@@ -81,5 +85,16 @@ mod tests {
         assert_eq!(left, ["ann", "eve", "svc-net"], "`guest` was put there by hand");
         let all = gone(&way, "other", &BTreeSet::new(), are_in);
         assert_eq!(all, ["ann", "rlee", "eve", "lab", "svc-seg", "svc-net"]);
+    }
+
+    #[test]
+    fn where_names_are_equal_whoever_is_in_the_project_no_more_leaves_its_account() {
+        let accounts = [("*", "u-{person}"), ("bob", "rlee")];
+        let accounts = accounts.map(|(name, account)| (name.to_owned(), account.to_owned()));
+        let way = SlurmWay::of_accounts(accounts.into());
+        let people: BTreeSet<String> = ["ann", "bob"].map(ToOwned::to_owned).into();
+        let are_in = names(&["u-ann", "rlee", "u-eve", "u-bob", "guest"]);
+        let left = gone(&way, "seg", &people, are_in);
+        assert_eq!(left, ["u-eve", "u-bob"], "another account than theirs is none that stays");
     }
 }

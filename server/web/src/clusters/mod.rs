@@ -6,7 +6,7 @@ pub(crate) mod aside;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use cubeloom_domain::clusters::Standing;
+use cubeloom_domain::clusters::{Clusters, Standing};
 use cubeloom_domain::executor::{Executor, Facts, NodeFacts};
 use cubeloom_domain::job::Job;
 use cubeloom_domain::kubernetes::KubernetesFacts;
@@ -80,10 +80,10 @@ pub(crate) async fn facts(executor: &Arc<dyn Executor>) -> ApiResult<Facts> {
 
 /// Says what a cluster would bind a job to. One that is gone is asked nothing: then a job is what this machine would be given.
 pub(crate) fn foresee(
-    web: &Web,
+    clusters: &Clusters,
     cluster: &str,
 ) -> impl Fn(&Job) -> Result<Option<Bindings>, Failure> + Send + use<> {
-    let executor = web.clusters().get(cluster);
+    let executor = clusters.get(cluster);
     move |job| executor.as_ref().map_or(Ok(None), |executor| executor.foresee(job))
 }
 

@@ -11,8 +11,8 @@ use cubeloom_domain::pipeline::Spread;
 use cubeloom_domain::plan::{PlannedTask, RunPlan};
 use cubeloom_domain::quota::Pool;
 use cubeloom_domain::sizing::SizingHistory;
-use cubeloom_domain::waiting::Explanation;
-use cubeloom_domain::{Problem, TaskIx};
+use cubeloom_domain::waiting::{Explanation, WaitRule};
+use cubeloom_domain::{Code, Problem, TaskIx};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
@@ -31,6 +31,9 @@ use crate::time::Time;
 const PLAYED: Duration = Duration::from_secs(1);
 /// One queue is played at a time: editors ask for this after each change.
 static TURN: Semaphore = Semaphore::const_new(1);
+
+/// The word for a task that its cluster would not take from whom it would run for.
+const NOT_TAKEN: &str = "not_taken";
 
 /// The run number of tasks that are tried: no run's id is as large, so that they come after all that were there before.
 const RUN: u128 = u128::MAX;
@@ -58,7 +61,10 @@ pub(crate) async fn forecast(
         let mut shown = view.task(task, prospects.get(&ix), kept.task(ix));
         if let Some(problem) = foreseen.misfits.get(&ix.index()) {
             (shown.outlook, shown.message) = (Outlook::Never, Some(problem.message.clone()));
-            shown.rule = Some(rule(cubeloom_domain::waiting::WaitRule::NeverFits));
+            shown.rule = Some(match problem.code {
+                Code::NeverFits => rule(WaitRule::NeverFits),
+                _ => NOT_TAKEN.to_owned(),
+            });
         }
         shown.run_time = foreseen.run_time(task).map(Into::into);
         shown
@@ -71,7 +77,7 @@ pub(crate) async fn forecast(
     })
 }
 
-/// The mistakes that say of a task that it can never fit, by the task's position.
+/// The mistakes that say of a task that it can never start, by the task's position.
 pub(super) fn by_task(misfits: &[Problem]) -> BTreeMap<usize, &Problem> {
     let position = |problem: &Problem| problem.path.strip_prefix("/tasks/")?.split('/').next()?.parse().ok();
     misfits.iter().filter_map(|problem| Some((position(problem)?, problem))).collect()
@@ -83,7 +89,7 @@ pub(super) struct Foreseen<'f> {
     pub(super) history: &'f History,
     /// Whom it would run for.
     pub(super) person: &'f str,
-    /// Tasks that can never fit, by position.
+    /// Tasks that can never start, by position.
     pub(super) misfits: BTreeMap<usize, &'f Problem>,
 }
 

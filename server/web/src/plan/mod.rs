@@ -7,8 +7,8 @@ mod planner;
 
 use std::collections::BTreeSet;
 
-use cubeloom_compiler::{Document, PlanInputs, Planned, check_placed, parse_pipeline};
-use cubeloom_domain::clusters::LOCAL;
+use cubeloom_compiler::{Document, PlanInputs, Planned, check_placed, parse_pipeline, preview};
+use cubeloom_domain::clusters::{Clusters, LOCAL};
 use cubeloom_domain::executor::Facts;
 use cubeloom_domain::identity::Places;
 use cubeloom_domain::pipeline::Pipeline;
@@ -18,6 +18,7 @@ use cubeloom_domain::{Code, JsonMap, Problem, RunId, Severity, Timestamp};
 use tokio::sync::Semaphore;
 
 use crate::auth::{Caller, secret};
+use crate::clusters;
 use crate::code;
 use crate::error::{ApiError, ApiResult};
 use crate::sub_runs;
@@ -61,13 +62,24 @@ impl Order {
 /// Plans a run of a document.
 ///
 /// # Errors
-/// Every mistake in the document and its parameters, each with its place, or what the server lacks.
+/// Every mistake in the document and its parameters, each with its place, that its cluster would not take its first tasks, or
+/// what the server lacks.
 pub(crate) async fn plan(planner: &Planner, text: String, order: Order) -> ApiResult<(Document, Planned)> {
     let (document, planned, _) = planned(planner, text, order, Misfits::Refused).await?;
     Ok((document, planned))
 }
 
-/// Plans a run to see what would become of it: tasks that can never fit are told beside the plan, and not refused.
+/// Plans a run to show its jobs: whether its cluster would take them is told of each.
+///
+/// # Errors
+/// Every mistake in the document and its parameters, each with its place, or what the server lacks.
+pub(crate) async fn shown(planner: &Planner, text: String, order: Order) -> ApiResult<(Document, Planned)> {
+    let (document, planned, _) = planned(planner, text, order, Misfits::Shown).await?;
+    Ok((document, planned))
+}
+
+/// Plans a run to see what would become of it: tasks that can never fit, and first ones that their cluster would not take,
+/// are told beside the plan, and not refused.
 ///
 /// # Errors
 /// Every other mistake in the document and its parameters, or what the server lacks.
@@ -80,13 +92,15 @@ pub(crate) async fn foresee(
     Ok((planned.plan, misfits))
 }
 
-/// What becomes of tasks that can never fit.
+/// What becomes of tasks that can never fit, or that their cluster would not take.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Misfits {
     /// They are mistakes.
     Refused,
     /// They are told beside the plan.
     Told,
+    /// The first are mistakes; of the others whoever looks is told at their jobs.
+    Shown,
 }
 
 async fn planned(
@@ -125,12 +139,12 @@ async fn planned_there(
     let facts = facts(planner, &order.project, &order.user, document.pipeline.cluster.as_deref()).await?;
     let context = context(planner, &order);
     let (templates, folders, above) = (planner.templates(), planner.folders.clone(), order.above);
-    let chosen = order.place;
+    let (chosen, clusters, become_of) = (order.place, planner.clusters.clone(), misfits);
     let (document, mut planned, misfits) = compile(length, move || {
         let inputs =
             PlanInputs { context, parameters: order.parameters, templates: &templates, facts: &facts };
-        let (planned, misfits) = match cubeloom_compiler::plan(&document, &inputs) {
-            Err(problems) if misfits == Misfits::Told && are_misfits(&problems) => {
+        let (planned, mut misfits) = match cubeloom_compiler::plan(&document, &inputs) {
+            Err(problems) if become_of == Misfits::Told && are_misfits(&problems) => {
                 // Of a cluster whose nodes are not known nothing is too large.
                 let facts = Facts { nodes: Vec::new(), ..facts.clone() };
                 (cubeloom_compiler::plan(&document, &PlanInputs { facts: &facts, ..inputs })?, problems)
@@ -138,6 +152,12 @@ async fn planned_there(
             other => (other?, Vec::new()),
         };
         let mut missing = code::missing(&folders, &planned.plan);
+        // This machine takes jobs of anybody.
+        if facts.kind != "local" && become_of != Misfits::Shown {
+            let told = if become_of == Misfits::Told { &mut misfits } else { &mut missing };
+            told.extend(untaken(&clusters, &planned.plan, become_of));
+            document.locate(&mut misfits);
+        }
         document.locate(&mut missing);
         if missing.is_empty() { Ok((document, planned, misfits)) } else { Err(missing) }
     })
@@ -147,6 +167,19 @@ async fn planned_there(
     let mut wrong = sub_runs::wrong_calls(planner, &planned.plan, &above).await?;
     document.locate(&mut wrong);
     if wrong.is_empty() { Ok((document, planned, misfits)) } else { Err(ApiError::invalid(wrong)) }
+}
+
+/// What its cluster says of a plan's first tasks, where it would not take them: that whom the run is for has no account
+/// there, say. It is a mistake about the cluster, or told of each task.
+fn untaken(clusters: &Clusters, plan: &RunPlan, become_of: Misfits) -> Vec<Problem> {
+    let found = preview::unbound(plan, clusters::foresee(clusters, &plan.cluster));
+    let found = found.into_iter().map(|(ix, failure)| match become_of {
+        Misfits::Told => (format!("/tasks/{}", ix.index()), failure.message),
+        _ => ("/cluster".to_owned(), failure.message),
+    });
+    // The same may be said of all of them.
+    let found: BTreeSet<(String, String)> = found.collect();
+    found.into_iter().map(|(path, message)| Problem::error(Code::UnknownPlace, path, message)).collect()
 }
 
 /// Whether nothing else is wrong than that something can never fit.

@@ -218,3 +218,19 @@ fn a_preview_is_bound_as_the_submission_would_be() {
     assert_eq!(refused[0].as_ref().unwrap_err().message, "`bob` has no account");
     assert!(shown(Ok(None))[0].as_ref().unwrap().get("script").is_none(), "this machine has no scripts");
 }
+
+/// Of what comes after others nothing is asked: it is told before it begins.
+#[test]
+fn the_first_tasks_of_a_plan_that_a_cluster_would_not_take_are_told() {
+    let (facts, _) = read_facts(FULL_CLUSTER).unwrap();
+    let task = |name: &str, rest: &str| {
+        format!("  - {{name: {name}, template: echo, arguments: {{words: [x]}}{rest}}}\n")
+    };
+    let tasks = [task("a", ""), task("b", ", needs: [a]"), task("c", "")].concat();
+    let text = format!("apiVersion: cubeloom/v1\nkind: Pipeline\nname: p\ntasks:\n{tasks}");
+    let plan = try_plan(&text, JsonMap::new(), &fixtures(), &facts).unwrap().plan;
+    let refusal = Failure::new(FailureKind::CouldNotStart, "`bob` has no account");
+    let found =
+        preview::unbound(&plan, |job| if job.key.task == "a" { Ok(None) } else { Err(refusal.clone()) });
+    assert_eq!(found, [(TaskIx(2), refusal)]);
+}

@@ -56,11 +56,11 @@ async fn compile(
     let source = Source::Document { text: sent.document, code: sent.code };
     let (text, code, _) = read(web.planner(), &project, source).await?;
     let order = Order::looked_at(&caller, project, sent.parameters, code);
-    let planned = plan::plan(web.planner(), text, order).await;
+    let planned = plan::shown(web.planner(), text, order).await;
     let (_, planned) = explained(&web, &caller, planned).await?;
     let warnings = planned.warnings.iter().map(|one| ProblemView::told(one, lang)).collect();
     let plan = planned.plan;
-    let foresee = clusters::foresee(&web, &plan.cluster);
+    let foresee = clusters::foresee(web.clusters(), &plan.cluster);
     let work = move || view(&plan, warnings, lang, foresee);
     tokio::task::spawn_blocking(work).await.map_err(ApiError::internal)?.map(Json).map_err(ApiError::internal)
 }

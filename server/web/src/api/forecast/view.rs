@@ -45,7 +45,7 @@ pub struct ForecastView {
     pub cluster: Option<String>,
     /// Its tasks, in the document's order; none of a document with mistakes.
     pub tasks: Vec<TaskForecastView>,
-    /// The mistakes for which there would be no run. Tasks that can never fit are none of these: see the tasks.
+    /// The mistakes for which there would be no run. Tasks that can never start are none of these: see the tasks.
     pub problems: Vec<ProblemView>,
 }
 
@@ -62,7 +62,8 @@ pub struct TaskForecastView {
     pub message: Option<String>,
     /// The rule that keeps it: `capacity`, `not_lent`, `limit`, `no_borrowing`, `persons_cap`, `named_limit`, `apart`, `behind`,
     /// `cool_down`, `leaving`, `scattered`, `pipeline_parallelism` or `never_fits`; `max_active_runs` where other runs of the
-    /// pipeline keep the whole run, `budget` where the project's is spent, so that the run is refused.
+    /// pipeline keep the whole run, `budget` where the project's is spent, `not_taken` where the cluster would not take it from
+    /// you, as you have no account there, say: with these two the run is refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
     /// The machines that it concerns: `CLUSTER` or `CLUSTER/NODE_GROUP`.

@@ -60,7 +60,7 @@ pub(crate) async fn objects(
             blocking(move || submitted(&material, &attempt)).await?
         }
         None => {
-            let foresee = clusters::foresee(&web, &plan.cluster);
+            let foresee = clusters::foresee(web.clusters(), &plan.cluster);
             blocking(move || previewed(&plan, task, instance, foresee)).await?
         }
     };
