@@ -307,9 +307,10 @@ pub struct RoleUsage {
     pub cpu: Cpu,
     /// The processing power that it did not go beyond in 19 of 20 seconds.
     pub cpu_high: Cpu,
-    /// In how many of a thousand of the scheduler's periods it was held back by its limit.
-    #[serde(default)]
-    pub throttled: u32,
+    /// In how many of a thousand of the scheduler's periods it was held back by its limit, where that is told. Servers that did not
+    /// tell the two apart have written 0 where it was not.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub throttled: Option<u32>,
 }
 
 impl RoleUsage {
@@ -323,7 +324,7 @@ impl RoleUsage {
             memory: usage.memory,
             cpu: mean,
             cpu_high: usage.cpu_high.unwrap_or_default().max(mean),
-            throttled: usage.throttled.unwrap_or(0),
+            throttled: usage.throttled,
         }
     }
 
