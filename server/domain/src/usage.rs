@@ -291,6 +291,8 @@ pub struct PodUse {
     pub most_cores: f64,
     /// The most memory, in bytes.
     pub peak_memory: f64,
+    /// In which part of the scheduler's periods it was held back by its limit, from 0 to 1, where that is told.
+    pub throttled: Option<f64>,
 }
 
 /// What the largest worker of a role used.

@@ -47,6 +47,8 @@ struct Measured {
     /// The memory at the last measurement, in bytes, and the cores at work.
     memory: f64,
     now: f64,
+    /// In which part of the scheduler's periods it was held back, as somebody else told.
+    throttled: Option<f64>,
 }
 
 /// What was measured of pods, by namespace and name.
@@ -55,7 +57,7 @@ pub struct Meter(Mutex<HashMap<JobName, Measured>>);
 
 impl Meter {
     /// Takes in what the metrics API says of a pod.
-    fn take(&self, namespace: &str, metrics: &Value) {
+    pub fn take(&self, namespace: &str, metrics: &Value) {
         let Some(name) = metrics["metadata"]["name"].as_str() else { return };
         let containers = || metrics["containers"].as_array().into_iter().flatten();
         let sum = |resource: &str| -> f64 {
@@ -87,9 +89,18 @@ impl Meter {
             peak: used.peak_memory,
             memory: used.peak_memory,
             now: used.cores,
+            throttled: used.throttled,
         };
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.entry((namespace.to_owned(), used.pod)).or_insert(measured);
+    }
+
+    /// Takes in how much a pod was held back, of which the metrics API tells the rest: that does not tell it.
+    pub fn take_held_back(&self, namespace: &str, used: PodUse) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = all.get_mut(&(namespace.to_owned(), used.pod)) {
+            known.throttled = used.throttled;
+        }
     }
 
     /// What our pods use, by name, as it was measured last.
@@ -163,6 +174,7 @@ impl Measured {
             cpu_us: (mean * ran.as_secs_f64() * 1e6) as u64,
             peak_memory: Bytes(self.peak as u64).max(at_least.unwrap_or_default()),
             cpu_high: Some(Cpu((self.most_cores * 1000.0).ceil() as u64)),
+            throttled: self.throttled.map(|share| ((share * 1000.0).round() as u32).min(1000)),
             ..UsageSummary::default()
         }
     }

@@ -133,8 +133,8 @@ pub async fn cards_worked(
     Ok(card_time(&source.range(&about.fill(CARDS_WORK), over).await?, over.step))
 }
 
-/// What each pod of a job used between two moments, as far as both its cores and its memory were told. A pod that was there for too
-/// short a time to be told of is absent.
+/// What each pod of a job used between two moments, as far as both its cores and its memory were told, and how much it was held back
+/// where that was. A pod that was there for too short a time to be told of is absent.
 ///
 /// # Errors
 /// Prometheus does not answer, or refuses.
@@ -147,15 +147,18 @@ pub async fn pods_used(
     let over = stretch(from, to);
     let pods = [format!("{object}(-.+)?")];
     let about = About { cluster: source.matchers(), pods: &pods, ..About::default() };
-    let step = format!("{}s", over.step);
-    let ask = |(text, unit): (&'static str, Unit)| {
-        let text = about.fill(text).replace("$step", &step);
+    // In how much of all its time a pod was held back is one value, at the end: a step may have too few samples to tell.
+    let whole = Stretch { start: over.end, step: (over.end - over.start).ceil().max(over.step), ..over };
+    let ask = |(text, unit): (&'static str, Unit), over: Stretch| {
+        let text = about.fill(text).replace("$step", &format!("{}s", over.step));
         async move { Ok::<_, SourceError>(values_by_pod(&source.range(&text, over).await?, unit)) }
     };
-    let [cores, memory] = PODS_USED;
-    let (cores, mut memory) = futures::future::try_join(ask(cores), ask(memory)).await?;
+    let [cores, memory, held_back] = PODS_USED;
+    let (cores, mut memory, held_back) =
+        futures::try_join!(ask(cores, over), ask(memory, over), ask(held_back, whole))?;
     let both = cores.into_iter().filter_map(|(pod, cores)| Some((memory.remove(&pod)?, pod, cores)));
     let used = both.map(|(memory, pod, cores)| PodUse {
+        throttled: held_back.get(&pod).and_then(|values| values.last().copied()),
         pod,
         times: u32::try_from(cores.len()).unwrap_or(u32::MAX),
         cores: cores.iter().sum::<f64>() / cores.len() as f64,

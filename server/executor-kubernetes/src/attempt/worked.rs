@@ -1,5 +1,5 @@
-//! What somebody else measures of an attempt's pods, as exporters tell Prometheus: for how long its cards worked, and where the
-//! cluster has no API for it what its pods used.
+//! What somebody else measures of an attempt's pods, as exporters tell Prometheus: for how long its cards worked, how much its pods
+//! were held back, and where the cluster has no API for it what they used.
 
 use std::time::Duration;
 
@@ -34,8 +34,8 @@ impl Attempt {
         time.of_whole(ran_us, with_cards().count() as u64)
     }
 
-    /// Takes in what its pods used while it `ran`, as far as that is told soon, where the cluster does not measure it itself. Of pods
-    /// that are not known, such as those before a suspension, nobody asks later.
+    /// Takes in what its pods used while it `ran`, as far as that is told soon: where the cluster measures the rest itself, only how
+    /// much they were held back. Of pods that are not known, such as those before a suspension, nobody asks later.
     pub(super) async fn take_over_use(
         &self,
         ran: Option<(Timestamp, Timestamp)>,
@@ -43,13 +43,15 @@ impl Attempt {
         seen: &Seen,
     ) {
         let Some((meter, ran)) = self.cluster.config.pods.as_ref().zip(ran) else { return };
-        if used::is_measured(&self.cluster) {
-            return;
-        }
+        let is_measured = used::is_measured(&self.cluster);
         let asked = (meter.0)(self.known.job.key.object_name(), ran);
         let is_known = |used: &PodUse| seen.pods.values().any(|pod| pod.view.name == used.pod);
         for used in timeout(MEASURED, asked).await.unwrap_or_default().into_iter().filter(is_known) {
-            self.cluster.meter.take_over(namespace, used);
+            if is_measured {
+                self.cluster.meter.take_held_back(namespace, used);
+            } else {
+                self.cluster.meter.take_over(namespace, used);
+            }
         }
     }
 }
@@ -65,6 +67,7 @@ mod tests {
     use cubeloom_domain::usage::CardTime;
     use cubeloom_domain::{Bytes, Cpu};
     use cubeloom_workers::ends::End;
+    use serde_json::json;
     use tokio::sync::mpsc::unbounded_channel;
 
     use super::super::Known;
@@ -145,6 +148,7 @@ mod tests {
                 cores: 0.5,
                 most_cores: 2.0,
                 peak_memory: 1e9,
+                throttled: Some(0.3),
             };
             assert!(object.starts_with("cl-"));
             Box::pin(std::future::ready(vec![pod(0, 8), pod(1, 1), pod(9, 8)]))
@@ -166,12 +170,26 @@ mod tests {
         let (sum, roles) = used(&one);
         assert_eq!((sum.cpu_us, sum.peak_memory), (2 * 30_000_000, Bytes(1_000_000_000)));
         assert_eq!((roles.len(), roles[0].cpu_high), (1, Cpu(2000)), "of the one that was measured often");
+        assert_eq!((sum.throttled, roles[0].throttled), (Some(300), Some(300)));
         assert_eq!(one.cluster.meter.memory("a", "worker-9", Timestamp(0)), None, "it is no pod of now");
         let kinds = [(used::KIND.to_owned(), Default::default())].into();
         let facts = KubernetesFacts { kinds, ..KubernetesFacts::default() };
         one.cluster.facts.write().unwrap().kubernetes = Some(facts);
         one.take_over_use(ran, "a", &seen).await;
         assert_eq!(used(&one), Default::default(), "the cluster measures it itself");
+        // But for how much it was held back.
+        for at in ["1", "2", "3", "4"] {
+            let usage = json!({"cpu": "1", "memory": "1Mi"});
+            let told =
+                json!({"metadata": {"name": "worker-0"}, "timestamp": at, "containers": [{"usage": usage}]});
+            one.cluster.meter.take("a", &told);
+        }
+        one.take_over_use(ran, "a", &seen).await;
+        let (sum, roles) = used(&one);
+        assert_eq!(
+            (sum.cpu_us, sum.peak_memory, roles[0].throttled),
+            (60_000_000, Bytes(1 << 20), Some(300))
+        );
     }
 
     #[tokio::test]
