@@ -278,19 +278,15 @@ impl CardTime {
     }
 }
 
-/// What one pod of a job used, as somebody else measured it.
+/// What one pod of a job used, as somebody else measured it, at moments that are at least fifteen seconds apart.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PodUse {
     /// The pod's name.
     pub pod: String,
-    /// How often it was measured, at least fifteen seconds apart.
-    pub times: u32,
-    /// The mean of the cores at work.
-    pub cores: f64,
-    /// The most of them.
-    pub most_cores: f64,
-    /// The most memory, in bytes.
-    pub peak_memory: f64,
+    /// The cores at work.
+    pub cores: Vec<f64>,
+    /// The memory, in bytes.
+    pub memory: Vec<f64>,
     /// In which part of the scheduler's periods it was held back by its limit, from 0 to 1, where that is told.
     pub throttled: Option<f64>,
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use cubeloom_domain::kubernetes::labels;
 use cubeloom_domain::monitoring::PodReading;
-use cubeloom_domain::usage::{PodUse, RoleUsage, UsageSummary};
+use cubeloom_domain::usage::{MemorySpread, PodUse, RoleUsage, UsageSummary};
 use cubeloom_domain::{Bytes, Cpu, Timestamp};
 use cubeloom_workers::ends::End;
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
@@ -23,6 +23,7 @@ use crate::cluster::Cluster;
 use crate::node_use;
 use crate::pods::{PodState, PodView};
 use crate::quantity::number;
+use crate::samples::Samples;
 
 /// What the cluster serves where it measures pods.
 pub const KIND: &str = "pods.metrics.k8s.io/v1beta1";
@@ -37,16 +38,10 @@ const ENOUGH: u32 = 4;
 struct Measured {
     /// When the last measurement was made, in the cluster's words: told again it is the same.
     last: String,
-    /// The sum of the cores at work in all measurements, and how many there were.
-    cores: f64,
-    times: u32,
-    /// The most cores at work in one of them.
-    most_cores: f64,
-    /// The most memory, in bytes.
-    peak: f64,
-    /// The memory at the last measurement, in bytes, and the cores at work.
-    memory: f64,
-    now: f64,
+    /// The cores at work.
+    cores: Samples,
+    /// The memory, in bytes.
+    memory: Samples,
     /// In which part of the scheduler's periods it was held back, as somebody else told.
     throttled: Option<f64>,
 }
@@ -71,24 +66,16 @@ impl Meter {
             return;
         }
         at.clone_into(&mut known.last);
-        let cores = sum("cpu");
-        known.cores += cores;
-        known.most_cores = known.most_cores.max(cores);
-        known.times += 1;
-        (known.memory, known.now) = (sum("memory"), cores);
-        known.peak = known.peak.max(known.memory);
+        known.cores.add(sum("cpu"));
+        known.memory.add(sum("memory"));
     }
 
     /// Takes in what somebody else measured of a pod, of which nothing is known here.
     pub fn take_over(&self, namespace: &str, used: PodUse) {
         let measured = Measured {
             last: String::new(),
-            cores: used.cores * f64::from(used.times),
-            times: used.times,
-            most_cores: used.most_cores,
-            peak: used.peak_memory,
-            memory: used.peak_memory,
-            now: used.cores,
+            cores: used.cores.into_iter().collect(),
+            memory: used.memory.into_iter().collect(),
             throttled: used.throttled,
         };
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -106,8 +93,9 @@ impl Meter {
     /// What our pods use, by name, as it was measured last.
     pub fn pods(&self) -> BTreeMap<String, PodReading> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let reading = |one: &Measured| PodReading { cpu: Some(one.now), memory: Some(one.memory) };
-        let measured = all.iter().filter(|(_, one)| one.times > 0);
+        let reading =
+            |one: &Measured| PodReading { cpu: Some(one.cores.last()), memory: Some(one.memory.last()) };
+        let measured = all.iter().filter(|(_, one)| one.cores.times() > 0);
         measured.map(|((_, pod), one)| (pod.clone(), reading(one))).collect()
     }
 
@@ -117,7 +105,7 @@ impl Meter {
     pub fn memory(&self, namespace: &str, pod: &str, since: Timestamp) -> Option<Bytes> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let measured = all.get(&(namespace.to_owned(), pod.to_owned()))?;
-        measured.is_of(since).then_some(Bytes(measured.memory as u64))
+        measured.is_of(since).then_some(Bytes(measured.memory.last() as u64))
     }
 
     /// What a job's pods used that has ended: of each the mean of what was measured for as long as it ran, so that what nobody
@@ -142,11 +130,12 @@ impl Meter {
             };
             let ran_out = matches!(pod.state, PodState::Ended { end: End::OutOfMemory, .. });
             let used = measured.of_worker(ran, had(pod).filter(|_| ran_out));
-            if measured.times >= ENOUGH || ran_out {
+            if measured.is_enough() || ran_out {
                 let micros = u64::try_from(ran.as_micros()).unwrap_or(u64::MAX);
                 workers.push(RoleUsage::of_worker(&pod.worker.role, &used, micros));
             }
-            sum = sum.join(UsageSummary { cpu_high: None, ..used });
+            let cpu_high = used.cpu_high.filter(|_| measured.is_enough());
+            sum = sum.join(UsageSummary { cpu_high, ..used });
         }
         (sum, RoleUsage::by_role(workers.into_iter()))
     }
@@ -166,14 +155,21 @@ impl Measured {
         at.is_none_or(|at| Timestamp(at.as_microsecond()) >= since)
     }
 
+    /// Whether it was measured often enough for that to say what the next one needs, and how its values lie apart.
+    fn is_enough(&self) -> bool {
+        self.cores.times() >= ENOUGH
+    }
+
     /// What a worker used that ran for so long, and had all of `at_least` in use.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "none is below 0")]
     fn of_worker(&self, ran: Duration, at_least: Option<Bytes>) -> UsageSummary {
-        let mean = self.cores / f64::from(self.times.max(1));
+        let memory = |part| self.memory.not_beyond(part).map(|bytes| Bytes(bytes as u64));
+        let spread = memory(2).zip(memory(20)).map(|(middle, high)| MemorySpread { middle, high });
         UsageSummary {
-            cpu_us: (mean * ran.as_secs_f64() * 1e6) as u64,
-            peak_memory: Bytes(self.peak as u64).max(at_least.unwrap_or_default()),
-            cpu_high: Some(Cpu((self.most_cores * 1000.0).ceil() as u64)),
+            cpu_us: (self.cores.mean() * ran.as_secs_f64() * 1e6) as u64,
+            peak_memory: Bytes(self.memory.most() as u64).max(at_least.unwrap_or_default()),
+            memory: spread.filter(|_| self.is_enough()),
+            cpu_high: self.cores.not_beyond(20).map(|cores| Cpu((cores * 1000.0).ceil() as u64)),
             throttled: self.throttled.map(|share| ((share * 1000.0).round() as u32).min(1000)),
             ..UsageSummary::default()
         }
@@ -264,6 +260,21 @@ mod tests {
     }
 
     #[test]
+    fn a_burst_is_told_from_what_a_worker_used_all_along() {
+        let meter = Meter::default();
+        for at in 0..40 {
+            let (cpu, memory) = if (10..12).contains(&at) { ("4", "2047Mi") } else { ("500m", "511Mi") };
+            meter.take("team", &metrics("worker-0", &at.to_string(), cpu, memory));
+        }
+        let seen = seen_with([ran(0, End::Exit { code: 0 })]);
+        let (sum, roles) = meter.summary("team", &seen, |_| None);
+        let (half, peak) = (Bytes(512 << 20), Bytes(2048 << 20));
+        assert_eq!((roles[0].peak_memory, roles[0].cpu_high), (peak, Cpu(675)), "no less than the mean");
+        assert_eq!(roles[0].memory, Some(MemorySpread { middle: half, high: half }));
+        assert_eq!((sum.memory, sum.cpu_high), (roles[0].memory, Some(Cpu(500))));
+    }
+
+    #[test]
     fn what_a_pod_used_that_is_gone_is_not_what_the_next_one_of_its_name_uses() {
         let meter = Meter::default();
         meter.take("team", &metrics("worker-0", "2026-03-01T09:30:00Z", "500m", "2Gi"));
@@ -306,6 +317,8 @@ mod tests {
             (worker.peak_memory, worker.cpu, worker.cpu_high),
             (Bytes(768 << 20), Cpu(500), Cpu(1000))
         );
+        let all = |mib: u64| MemorySpread { middle: Bytes(mib << 20), high: Bytes(mib << 20) };
+        assert_eq!(worker.memory, Some(all(701)), "what it held until then");
         assert_eq!(of("ps").peak_memory, Bytes(65 << 20), "it did not run out of it");
     }
 }

@@ -160,10 +160,8 @@ pub async fn pods_used(
     let used = both.map(|(memory, pod, cores)| PodUse {
         throttled: held_back.get(&pod).and_then(|values| values.last().copied()),
         pod,
-        times: u32::try_from(cores.len()).unwrap_or(u32::MAX),
-        cores: cores.iter().sum::<f64>() / cores.len() as f64,
-        most_cores: cores.into_iter().fold(0.0, f64::max),
-        peak_memory: memory.into_iter().fold(0.0, f64::max),
+        cores,
+        memory,
     });
     Ok(used.collect())
 }

@@ -64,7 +64,7 @@ mod tests {
     use cubeloom_domain::executor::{BoxFuture, Facts};
     use cubeloom_domain::kubernetes::KubernetesFacts;
     use cubeloom_domain::resources::GpuRequest;
-    use cubeloom_domain::usage::CardTime;
+    use cubeloom_domain::usage::{CardTime, MemorySpread};
     use cubeloom_domain::{Bytes, Cpu};
     use cubeloom_workers::ends::End;
     use serde_json::json;
@@ -142,16 +142,14 @@ mod tests {
     #[tokio::test]
     async fn what_pods_used_is_asked_for_where_the_cluster_does_not_measure_it() {
         let meter = PodMeter(Arc::new(|object, _| {
-            let pod = |index: u32, times: u32| PodUse {
+            let pod = |index: u32, times: usize| PodUse {
                 pod: format!("worker-{index}"),
-                times,
-                cores: 0.5,
-                most_cores: 2.0,
-                peak_memory: 1e9,
+                cores: [0.25, 0.75].repeat(times),
+                memory: [5e8, 1e9].repeat(times),
                 throttled: Some(0.3),
             };
             assert!(object.starts_with("cl-"));
-            Box::pin(std::future::ready(vec![pod(0, 8), pod(1, 1), pod(9, 8)]))
+            Box::pin(std::future::ready(vec![pod(0, 4), pod(1, 1), pod(9, 4)]))
         }));
         let ended = |index| {
             let (started_at, ended_at) = (Some(Timestamp(0)), Timestamp(60_000_000));
@@ -169,8 +167,10 @@ mod tests {
         one.take_over_use(ran, "a", &seen).await;
         let (sum, roles) = used(&one);
         assert_eq!((sum.cpu_us, sum.peak_memory), (2 * 30_000_000, Bytes(1_000_000_000)));
-        assert_eq!((roles.len(), roles[0].cpu_high), (1, Cpu(2000)), "of the one that was measured often");
+        assert_eq!((roles.len(), roles[0].cpu_high), (1, Cpu(750)), "of the one that was measured often");
         assert_eq!((sum.throttled, roles[0].throttled), (Some(300), Some(300)));
+        let spread = MemorySpread { middle: Bytes(500_000_000), high: Bytes(1_000_000_000) };
+        assert_eq!(roles[0].memory, Some(spread));
         assert_eq!(one.cluster.meter.memory("a", "worker-9", Timestamp(0)), None, "it is no pod of now");
         let kinds = [(used::KIND.to_owned(), Default::default())].into();
         let facts = KubernetesFacts { kinds, ..KubernetesFacts::default() };
