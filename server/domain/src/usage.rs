@@ -278,11 +278,13 @@ impl CardTime {
     }
 }
 
-/// What one pod of a job used, as somebody else measured it, at moments that are at least fifteen seconds apart.
+/// What one container of a pod of a job used, as somebody else measured it, at moments that are at least fifteen seconds apart.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PodUse {
     /// The pod's name.
     pub pod: String,
+    /// The container's: the program's, or one beside it.
+    pub container: String,
     /// The cores at work.
     pub cores: Vec<f64>,
     /// The memory, in bytes.

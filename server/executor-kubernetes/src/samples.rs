@@ -67,13 +67,9 @@ impl Samples {
     }
 }
 
-impl FromIterator<f64> for Samples {
-    fn from_iter<I: IntoIterator<Item = f64>>(values: I) -> Self {
-        let mut samples = Self::default();
-        for value in values {
-            samples.add(value);
-        }
-        samples
+impl Extend<f64> for Samples {
+    fn extend<I: IntoIterator<Item = f64>>(&mut self, values: I) {
+        values.into_iter().for_each(|value| self.add(value));
     }
 }
 
@@ -84,7 +80,8 @@ mod tests {
     #[test]
     fn a_spike_is_told_from_what_is_held_all_along() {
         let of = |values: &[f64]| {
-            let samples: Samples = values.iter().copied().collect();
+            let mut samples = Samples::default();
+            samples.extend(values.iter().copied());
             (samples.not_beyond(2), samples.not_beyond(20), samples.most(), samples.mean())
         };
         assert_eq!(of(&[]), (None, None, 0.0, 0.0));
@@ -99,7 +96,8 @@ mod tests {
 
     #[test]
     fn as_little_is_kept_however_long_it_goes_on() {
-        let samples: Samples = (0..100_000).map(f64::from).collect();
+        let mut samples = Samples::default();
+        samples.extend((0..100_000).map(f64::from));
         assert!((KEPT / 2..KEPT).contains(&samples.kept.len()), "{}", samples.kept.len());
         assert_eq!((samples.times(), samples.most(), samples.last()), (100_000, 99_999.0, 99_999.0));
         let near = |part, expected: f64| {

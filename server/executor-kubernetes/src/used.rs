@@ -1,5 +1,6 @@
 //! What the workers of jobs use, as the cluster's own metrics API tells it (metrics-server): looked at while they run, put
-//! together when their job has ended. Where there is no such API, what somebody else measured is taken then.
+//! together when their job has ended. Where there is no such API, what somebody else measured is taken then. What others have put
+//! beside a worker's program in its pod (a mesh's proxy, an agent that collects logs) has a limit of its own, and does not count.
 //!
 //! <https://kubernetes.io/docs/tasks/debug/debug-cluster/resource-metrics-pipeline/>
 
@@ -51,10 +52,12 @@ struct Measured {
 pub struct Meter(Mutex<HashMap<JobName, Measured>>);
 
 impl Meter {
-    /// Takes in what the metrics API says of a pod.
-    pub fn take(&self, namespace: &str, metrics: &Value) {
+    /// Takes in what the metrics API says of these containers of a pod: the program's, and that of its setup, which runs before it
+    /// and has the same limit.
+    pub fn take(&self, namespace: &str, metrics: &Value, of: &[String]) {
         let Some(name) = metrics["metadata"]["name"].as_str() else { return };
-        let containers = || metrics["containers"].as_array().into_iter().flatten();
+        let counts = |one: &&Value| one["name"].as_str().is_some_and(|name| of.iter().any(|of| of == name));
+        let containers = || metrics["containers"].as_array().into_iter().flatten().filter(counts);
         let sum = |resource: &str| -> f64 {
             let amounts = containers().filter_map(|one| one["usage"][resource].as_str());
             amounts.map(|text| number(&Quantity(text.to_owned()))).sum()
@@ -70,27 +73,26 @@ impl Meter {
         known.memory.add(sum("memory"));
     }
 
-    /// Takes in what somebody else measured of a pod, of which nothing is known here.
+    /// Takes in what somebody else measured of a container of a pod, of which the metrics API has told nothing.
     pub fn take_over(&self, namespace: &str, used: PodUse) {
-        let measured = Measured {
-            last: String::new(),
-            cores: used.cores.into_iter().collect(),
-            memory: used.memory.into_iter().collect(),
-            throttled: used.throttled,
-        };
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.entry((namespace.to_owned(), used.pod)).or_insert(measured);
+        let known = all.entry((namespace.to_owned(), used.pod)).or_default();
+        known.throttled = known.throttled.or(used.throttled);
+        if known.last.is_empty() {
+            known.cores.extend(used.cores);
+            known.memory.extend(used.memory);
+        }
     }
 
     /// Takes in how much a pod was held back, of which the metrics API tells the rest: that does not tell it.
     pub fn take_held_back(&self, namespace: &str, used: PodUse) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = all.get_mut(&(namespace.to_owned(), used.pod)) {
-            known.throttled = used.throttled;
+            known.throttled = known.throttled.or(used.throttled);
         }
     }
 
-    /// What our pods use, by name, as it was measured last.
+    /// What the programs of our pods use, by the pod's name, as it was measured last.
     pub fn pods(&self) -> BTreeMap<String, PodReading> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let reading =
@@ -198,14 +200,15 @@ pub async fn keep(cluster: Arc<Cluster>) {
             let api: Api<DynamicObject> = Api::namespaced_with(client, &namespace, &resource);
             // Without the right to it, or while it does not answer, nothing is measured.
             let Ok(found) = cluster.ask("asking what pods use", api.list(&ours)).await else { continue };
-            // Other servers have jobs there, too.
-            let is_ours = |metrics: &DynamicObject| {
+            for metrics in found.items {
                 let job = metrics.metadata.labels.as_ref().and_then(|all| all.get(labels::JOB));
-                job.is_some_and(|job| cluster.board.is_asked(&(namespace.clone(), job.clone())))
-            };
-            for metrics in found.items.into_iter().filter(is_ours) {
-                let metrics = serde_json::to_value(metrics).unwrap_or_default();
-                cluster.meter.take(&namespace, &metrics);
+                let Some((job, name)) = job.zip(metrics.metadata.name.as_ref()) else { continue };
+                // Other servers have jobs there, too.
+                let Some(pod) = cluster.board.asked_pod(&(namespace.clone(), job.clone()), name) else {
+                    continue;
+                };
+                let metrics = serde_json::to_value(&metrics).unwrap_or_default();
+                cluster.meter.take(&namespace, &metrics, &pod.containers);
             }
         }
     }
@@ -223,9 +226,13 @@ mod tests {
             "metadata": {"name": name, "namespace": "team"}, "timestamp": at, "window": "15s",
             "containers": [
                 {"name": "worker", "usage": {"cpu": cpu, "memory": memory}},
-                {"name": "beside", "usage": {"cpu": "0", "memory": "1Mi"}},
+                {"name": "beside", "usage": {"cpu": "2", "memory": "4Gi"}},
             ],
         })
+    }
+
+    fn take(meter: &Meter, namespace: &str, metrics: &Value) {
+        meter.take(namespace, metrics, &["setup".into(), "worker".into()]);
     }
 
     /// A pod that ran for a minute.
@@ -240,21 +247,22 @@ mod tests {
         let seen = seen_with((0..3).map(|index| ran(index, End::Exit { code: 0 })));
         let summary = |meter: &Meter| meter.summary("team", &seen, |_| None);
         assert_eq!(summary(&meter), Default::default(), "nothing was measured");
-        meter.take("team", &metrics("worker-0", "10:00:00", "500m", "2Gi"));
-        meter.take("team", &metrics("worker-0", "10:00:00", "500m", "2Gi"));
-        meter.take("team", &metrics("worker-0", "10:00:15", "1500000000n", "1Gi"));
+        take(&meter, "team", &metrics("worker-0", "10:00:00", "500m", "2Gi"));
+        take(&meter, "team", &metrics("worker-0", "10:00:00", "500m", "2Gi"));
+        take(&meter, "team", &metrics("worker-0", "10:00:15", "1500000000n", "1Gi"));
         let last = meter.memory("team", "worker-0", Timestamp(0));
-        assert_eq!(last, Some(Bytes((1 << 30) + (1 << 20))), "the last");
-        meter.take("team", &metrics("worker-1", "10:00:00", "250m", "64Mi"));
-        meter.take("other", &metrics("worker-2", "10:00:00", "64", "64Gi"));
+        assert_eq!(last, Some(Bytes(1 << 30)), "the last");
+        take(&meter, "team", &metrics("worker-1", "10:00:00", "250m", "64Mi"));
+        take(&meter, "other", &metrics("worker-2", "10:00:00", "64", "64Gi"));
         // A pod of which there are no figures yet has no containers.
-        meter.take(
+        take(
+            &meter,
             "team",
             &json!({"metadata": {"name": "worker-2"}, "timestamp": "10:00:00", "containers": []}),
         );
         let (used, roles) = summary(&meter);
         assert_eq!(used.cpu_us, 60_000_000 + 15_000_000);
-        assert_eq!(used.peak_memory, Bytes((2 << 30) + (1 << 20)), "the largest worker's");
+        assert_eq!(used.peak_memory, Bytes(2 << 30), "the largest worker's");
         assert!(roles.is_empty(), "a peak may lie between so few looks");
         assert_eq!(summary(&meter), Default::default(), "it is forgotten");
     }
@@ -263,8 +271,8 @@ mod tests {
     fn a_burst_is_told_from_what_a_worker_used_all_along() {
         let meter = Meter::default();
         for at in 0..40 {
-            let (cpu, memory) = if (10..12).contains(&at) { ("4", "2047Mi") } else { ("500m", "511Mi") };
-            meter.take("team", &metrics("worker-0", &at.to_string(), cpu, memory));
+            let (cpu, memory) = if (10..12).contains(&at) { ("4", "2Gi") } else { ("500m", "512Mi") };
+            take(&meter, "team", &metrics("worker-0", &at.to_string(), cpu, memory));
         }
         let seen = seen_with([ran(0, End::Exit { code: 0 })]);
         let (sum, roles) = meter.summary("team", &seen, |_| None);
@@ -275,14 +283,38 @@ mod tests {
     }
 
     #[test]
+    fn what_is_beside_a_program_in_its_pod_does_not_count_and_its_setup_does() {
+        let meter = Meter::default();
+        let told = |at: &str, containers: Value| {
+            take(
+                &meter,
+                "team",
+                &json!({"metadata": {"name": "worker-0"}, "timestamp": at, "containers": containers}),
+            );
+        };
+        let of = |name: &str, cpu: &str, memory: &str| {
+            let usage = json!({"cpu": cpu, "memory": memory});
+            json!({"name": name, "usage": usage})
+        };
+        told("1", json!([of("istio-proxy", "1", "9Gi")]));
+        assert_eq!(meter.pods(), BTreeMap::new(), "its program has not begun");
+        told("2", json!([of("setup", "1", "3Gi"), of("istio-proxy", "1", "9Gi")]));
+        told("3", json!([of("istio-proxy", "1", "9Gi"), of("worker", "500m", "1Gi")]));
+        let seen = seen_with([ran(0, End::OutOfMemory)]);
+        assert_eq!(meter.memory("team", "worker-0", Timestamp(0)), Some(Bytes(1 << 30)));
+        let (sum, roles) = meter.summary("team", &seen, |_| None);
+        assert_eq!((sum.cpu_us, roles[0].peak_memory), (45_000_000, Bytes(3 << 30)));
+    }
+
+    #[test]
     fn what_a_pod_used_that_is_gone_is_not_what_the_next_one_of_its_name_uses() {
         let meter = Meter::default();
-        meter.take("team", &metrics("worker-0", "2026-03-01T09:30:00Z", "500m", "2Gi"));
+        take(&meter, "team", &metrics("worker-0", "2026-03-01T09:30:00Z", "500m", "2Gi"));
         let since = |text: &str| {
             let since = Timestamp(text.parse::<jiff::Timestamp>().unwrap().as_microsecond());
             meter.memory("team", "worker-0", since)
         };
-        assert_eq!(since("2026-03-01T09:30:00Z"), Some(Bytes((2 << 30) + (1 << 20))));
+        assert_eq!(since("2026-03-01T09:30:00Z"), Some(Bytes(2 << 30)));
         assert_eq!(since("2026-03-01T09:30:01Z"), None);
     }
 
@@ -290,9 +322,9 @@ mod tests {
     fn of_a_job_that_has_ended_nothing_is_kept() {
         let meter = Meter::default();
         for pod in ["cl-a-1-worker-0", "cl-a-1-worker-1", "cl-a-12-worker-0"] {
-            meter.take("team", &metrics(pod, "10:00:00", "500m", "2Gi"));
+            take(&meter, "team", &metrics(pod, "10:00:00", "500m", "2Gi"));
         }
-        meter.take("other", &metrics("cl-a-1-worker-0", "10:00:00", "500m", "2Gi"));
+        take(&meter, "other", &metrics("cl-a-1-worker-0", "10:00:00", "500m", "2Gi"));
         meter.forget(&("team".into(), "cl-a-1".into()));
         let mut left: Vec<_> = meter.0.lock().unwrap().keys().cloned().collect();
         left.sort();
@@ -305,7 +337,7 @@ mod tests {
         let meter = Meter::default();
         for (worker, memory) in [("worker-0", "512Mi"), ("worker-1", "700Mi"), ("ps-0", "64Mi")] {
             for (at, cpu) in ["250m", "1", "500m", "250m"].into_iter().enumerate() {
-                meter.take("team", &metrics(worker, &at.to_string(), cpu, memory));
+                take(&meter, "team", &metrics(worker, &at.to_string(), cpu, memory));
             }
         }
         let ps = pod("ps", 0, ran(0, End::Exit { code: 0 }).state);
@@ -318,7 +350,7 @@ mod tests {
             (Bytes(768 << 20), Cpu(500), Cpu(1000))
         );
         let all = |mib: u64| MemorySpread { middle: Bytes(mib << 20), high: Bytes(mib << 20) };
-        assert_eq!(worker.memory, Some(all(701)), "what it held until then");
-        assert_eq!(of("ps").peak_memory, Bytes(65 << 20), "it did not run out of it");
+        assert_eq!(worker.memory, Some(all(700)), "what it held until then");
+        assert_eq!(of("ps").peak_memory, Bytes(64 << 20), "it did not run out of it");
     }
 }

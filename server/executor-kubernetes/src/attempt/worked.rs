@@ -1,6 +1,7 @@
 //! What somebody else measures of an attempt's pods, as exporters tell Prometheus: for how long its cards worked, how much its pods
 //! were held back, and where the cluster has no API for it what they used.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use cubeloom_domain::Timestamp;
@@ -9,7 +10,7 @@ use tokio::time::timeout;
 
 use super::Attempt;
 use crate::board::Seen;
-use crate::pods::PodState;
+use crate::pods::{PodState, PodView};
 use crate::used;
 
 /// How long the end of a job waits at the most for what was measured: a Prometheus that is well answers in less,
@@ -45,8 +46,14 @@ impl Attempt {
         let Some((meter, ran)) = self.cluster.config.pods.as_ref().zip(ran) else { return };
         let is_measured = used::is_measured(&self.cluster);
         let asked = (meter.0)(self.known.job.key.object_name(), ran);
-        let is_known = |used: &PodUse| seen.pods.values().any(|pod| pod.view.name == used.pod);
-        for used in timeout(MEASURED, asked).await.unwrap_or_default().into_iter().filter(is_known) {
+        for used in timeout(MEASURED, asked).await.unwrap_or_default() {
+            let mut pods = seen.pods.values().map(|pod| &pod.view);
+            let is_its =
+                |pod: &&Arc<PodView>| pod.name == used.pod && pod.containers.contains(&used.container);
+            let Some(pod) = pods.find(is_its) else { continue };
+            // What held its setup back holds its program back no more.
+            let throttled = used.throttled.filter(|_| pod.main() == used.container);
+            let used = PodUse { throttled, ..used };
             if is_measured {
                 self.cluster.meter.take_held_back(namespace, used);
             } else {
@@ -59,7 +66,6 @@ impl Attempt {
 #[cfg(test)]
 mod tests {
     use std::path::Path;
-    use std::sync::Arc;
 
     use cubeloom_domain::executor::{BoxFuture, Facts};
     use cubeloom_domain::kubernetes::KubernetesFacts;
@@ -76,7 +82,6 @@ mod tests {
     use crate::cluster::Cluster;
     use crate::config::{CardMeter, PodMeter};
     use crate::objects::Names;
-    use crate::pods::PodView;
     use crate::testing::{Still, config, elastic_job, pod, seen_with};
 
     /// Whoever measures for how long cards worked, and nothing else.
@@ -144,12 +149,14 @@ mod tests {
         let meter = PodMeter(Arc::new(|object, _| {
             let pod = |index: u32, times: usize| PodUse {
                 pod: format!("worker-{index}"),
+                container: "worker".into(),
                 cores: [0.25, 0.75].repeat(times),
                 memory: [5e8, 1e9].repeat(times),
                 throttled: Some(0.3),
             };
             assert!(object.starts_with("cl-"));
-            Box::pin(std::future::ready(vec![pod(0, 4), pod(1, 1), pod(9, 4)]))
+            let beside = PodUse { container: "beside".into(), memory: vec![9e9; 8], ..pod(0, 4) };
+            Box::pin(std::future::ready(vec![beside, pod(0, 4), pod(1, 1), pod(9, 4)]))
         }));
         let ended = |index| {
             let (started_at, ended_at) = (Some(Timestamp(0)), Timestamp(60_000_000));
@@ -179,10 +186,9 @@ mod tests {
         assert_eq!(used(&one), Default::default(), "the cluster measures it itself");
         // But for how much it was held back.
         for at in ["1", "2", "3", "4"] {
-            let usage = json!({"cpu": "1", "memory": "1Mi"});
-            let told =
-                json!({"metadata": {"name": "worker-0"}, "timestamp": at, "containers": [{"usage": usage}]});
-            one.cluster.meter.take("a", &told);
+            let container = json!({"name": "worker", "usage": {"cpu": "1", "memory": "1Mi"}});
+            let told = json!({"metadata": {"name": "worker-0"}, "timestamp": at, "containers": [container]});
+            one.cluster.meter.take("a", &told, &["worker".into()]);
         }
         one.take_over_use(ran, "a", &seen).await;
         let (sum, roles) = used(&one);

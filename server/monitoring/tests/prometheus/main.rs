@@ -364,6 +364,10 @@ async fn what_the_pods_of_a_job_used_is_told_of_those_of_which_both_are_known() 
         tell("cl-train-0123456789-worker-2", None, Some(64.0 * MIB));
         tell("cl-train-0123456789-worker-3", Some(0.25), Some(64.0 * MIB));
         tell("cl-trainer-0123456789-worker-0", Some(64.0), Some(64.0 * MIB));
+        let beside =
+            [("namespace", "team"), ("pod", "cl-train-0123456789-worker-0"), ("container", "beside")];
+        recording.series("container_cpu_usage_seconds_total", &beside, |at| Some(at * 0.25));
+        recording.series("container_memory_working_set_bytes", &beside, |_| Some(32.0 * MIB));
         // Of one without a limit of CPU nobody tells these.
         for (container, held_back) in [("main", 4.0), ("", 10.0)] {
             let pod = "cl-train-0123456789-worker-0";
@@ -378,7 +382,9 @@ async fn what_the_pods_of_a_job_used_is_told_of_those_of_which_both_are_known() 
         pods_used(&stage.source, object, stage.at(-1800.0), stage.at(0.0)).await.unwrap()
     };
     let told = used("cl-train-0123456789").await;
-    let [one, other] = &told[..] else { panic!("{told:?}") };
+    let [beside, one, other] = &told[..] else { panic!("{told:?}") };
+    assert_eq!([&beside.container, &one.container, &other.container], ["beside", "main", "main"]);
+    assert_eq!((&beside.pod, beside.memory[0], beside.throttled), (&one.pod, 32.0 * MIB, None));
     let most = |values: &[f64]| values.iter().copied().fold(0.0, f64::max);
     assert_eq!((one.pod.as_str(), most(&one.memory)), ("cl-train-0123456789-worker-0", 512.0 * MIB));
     let peaks = one.memory.iter().filter(|value| **value > 64.0 * MIB).count();
