@@ -23,6 +23,10 @@ it("draws an attempt a point, and a mark where memory ran out", () => {
   expect(cpuLines(role).map(({ y }) => y)).toEqual([[2, 2, 2], [2, 2, 2], [0.5, 0.5, 0.5], [1, 1, 1, 0.6], [2]]);
 });
 
+it("marks no attempt of which nobody tells whether it was held back", () => {
+  expect(cpuLines({ ...role, past: [{ ...past(2, 2, true), throttled: null }] })).toHaveLength(4);
+});
+
 it("has no line of marks where there are none", () => {
   expect(memoryLines({ ...role, past: [past(16, 3, false)] })).toHaveLength(4);
 });

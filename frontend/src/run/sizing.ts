@@ -32,7 +32,7 @@ export function cpuLines(role: Role): PlotSeries[] {
     { ...line(t("sizing.line-asked"), role.past, (past) => past.asked.cpu), dashed: true },
     line(t("sizing.line-used"), role.past, (past) => past.cpu_high),
     advised(role, ({ cpu }) => cpu),
-    marks(t("sizing.line-held-back"), role.past, (past) => past.throttled >= 0.25, (past) => past.had.cpu),
+    marks(t("sizing.line-held-back"), role.past, (past) => (past.throttled ?? 0) >= 0.25, (past) => past.had.cpu),
   ].filter(({ x }) => x.length > 0);
 }
 

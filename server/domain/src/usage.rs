@@ -278,19 +278,19 @@ impl CardTime {
     }
 }
 
-/// What one pod of a job used, as somebody else measured it.
+/// What one container of a pod of a job used, as somebody else measured it, at moments that are at least fifteen seconds apart.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PodUse {
     /// The pod's name.
     pub pod: String,
-    /// How often it was measured, at least fifteen seconds apart.
-    pub times: u32,
-    /// The mean of the cores at work.
-    pub cores: f64,
-    /// The most of them.
-    pub most_cores: f64,
-    /// The most memory, in bytes.
-    pub peak_memory: f64,
+    /// The container's: the program's, or one beside it.
+    pub container: String,
+    /// The cores at work.
+    pub cores: Vec<f64>,
+    /// The memory, in bytes.
+    pub memory: Vec<f64>,
+    /// In which part of the scheduler's periods it was held back by its limit, from 0 to 1, where that is told.
+    pub throttled: Option<f64>,
 }
 
 /// What the largest worker of a role used.
@@ -307,9 +307,10 @@ pub struct RoleUsage {
     pub cpu: Cpu,
     /// The processing power that it did not go beyond in 19 of 20 seconds.
     pub cpu_high: Cpu,
-    /// In how many of a thousand of the scheduler's periods it was held back by its limit.
-    #[serde(default)]
-    pub throttled: u32,
+    /// In how many of a thousand of the scheduler's periods it was held back by its limit, where that is told. Servers that did not
+    /// tell the two apart have written 0 where it was not.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub throttled: Option<u32>,
 }
 
 impl RoleUsage {
@@ -323,7 +324,7 @@ impl RoleUsage {
             memory: usage.memory,
             cpu: mean,
             cpu_high: usage.cpu_high.unwrap_or_default().max(mean),
-            throttled: usage.throttled.unwrap_or(0),
+            throttled: usage.throttled,
         }
     }
 

@@ -164,9 +164,12 @@ impl Board {
         asked.map(|((namespace, _), _)| namespace.clone()).collect()
     }
 
-    /// Whether somebody asks for a job.
-    pub fn is_asked(&self, job: &JobName) -> bool {
-        self.lock().get(job).is_some_and(|entry| entry.wake.is_some())
+    /// The pod of this name of a job that somebody asks for, as it was last seen.
+    pub fn asked_pod(&self, job: &JobName, name: &str) -> Option<Arc<PodView>> {
+        let all = self.lock();
+        let entry = all.get(job).filter(|entry| entry.wake.is_some())?;
+        let found = entry.seen.pods.values().find(|pod| pod.view.name == name)?;
+        Some(Arc::clone(&found.view))
     }
 
     /// Forgets the pods of a job that are gone: they were taken away, and say nothing of how it goes on.

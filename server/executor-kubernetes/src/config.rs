@@ -55,7 +55,7 @@ pub type CardsWorked =
 #[derive(Clone)]
 pub struct PodMeter(pub Arc<PodsUsed>);
 
-/// What each pod of the job whose objects have a name used between two moments; none where nobody measured it.
+/// What each container of the pods of the job whose objects have a name used between two moments; none where nobody measured it.
 pub type PodsUsed = dyn Fn(String, (Timestamp, Timestamp)) -> BoxFuture<'static, Vec<PodUse>> + Send + Sync;
 
 impl fmt::Debug for PodMeter {

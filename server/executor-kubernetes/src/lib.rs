@@ -34,6 +34,7 @@ mod queues;
 mod resized;
 mod resizes;
 mod roots;
+mod samples;
 mod stacks;
 mod stamped;
 mod standing;

@@ -35,7 +35,7 @@ pub fn pod(role: &str, index: u32, state: PodState) -> PodView {
         uid: format!("{role}-{index}"),
         job: "cl-a".into(),
         worker: WorkerName { role: role.into(), index },
-        containers: Vec::new(),
+        containers: vec!["worker".into()],
         deleted: None,
         node: None,
         takes: Default::default(),

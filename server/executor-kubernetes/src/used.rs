@@ -1,5 +1,6 @@
 //! What the workers of jobs use, as the cluster's own metrics API tells it (metrics-server): looked at while they run, put
-//! together when their job has ended. Where there is no such API, what somebody else measured is taken then.
+//! together when their job has ended. Where there is no such API, what somebody else measured is taken then. What others have put
+//! beside a worker's program in its pod (a mesh's proxy, an agent that collects logs) has a limit of its own, and does not count.
 //!
 //! <https://kubernetes.io/docs/tasks/debug/debug-cluster/resource-metrics-pipeline/>
 
@@ -9,7 +10,7 @@ use std::time::Duration;
 
 use cubeloom_domain::kubernetes::labels;
 use cubeloom_domain::monitoring::PodReading;
-use cubeloom_domain::usage::{PodUse, RoleUsage, UsageSummary};
+use cubeloom_domain::usage::{MemorySpread, PodUse, RoleUsage, UsageSummary};
 use cubeloom_domain::{Bytes, Cpu, Timestamp};
 use cubeloom_workers::ends::End;
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
@@ -23,6 +24,7 @@ use crate::cluster::Cluster;
 use crate::node_use;
 use crate::pods::{PodState, PodView};
 use crate::quantity::number;
+use crate::samples::Samples;
 
 /// What the cluster serves where it measures pods.
 pub const KIND: &str = "pods.metrics.k8s.io/v1beta1";
@@ -37,16 +39,12 @@ const ENOUGH: u32 = 4;
 struct Measured {
     /// When the last measurement was made, in the cluster's words: told again it is the same.
     last: String,
-    /// The sum of the cores at work in all measurements, and how many there were.
-    cores: f64,
-    times: u32,
-    /// The most cores at work in one of them.
-    most_cores: f64,
-    /// The most memory, in bytes.
-    peak: f64,
-    /// The memory at the last measurement, in bytes, and the cores at work.
-    memory: f64,
-    now: f64,
+    /// The cores at work.
+    cores: Samples,
+    /// The memory, in bytes.
+    memory: Samples,
+    /// In which part of the scheduler's periods it was held back, as somebody else told.
+    throttled: Option<f64>,
 }
 
 /// What was measured of pods, by namespace and name.
@@ -54,10 +52,12 @@ struct Measured {
 pub struct Meter(Mutex<HashMap<JobName, Measured>>);
 
 impl Meter {
-    /// Takes in what the metrics API says of a pod.
-    fn take(&self, namespace: &str, metrics: &Value) {
+    /// Takes in what the metrics API says of these containers of a pod: the program's, and that of its setup, which runs before it
+    /// and has the same limit.
+    pub fn take(&self, namespace: &str, metrics: &Value, of: &[String]) {
         let Some(name) = metrics["metadata"]["name"].as_str() else { return };
-        let containers = || metrics["containers"].as_array().into_iter().flatten();
+        let counts = |one: &&Value| one["name"].as_str().is_some_and(|name| of.iter().any(|of| of == name));
+        let containers = || metrics["containers"].as_array().into_iter().flatten().filter(counts);
         let sum = |resource: &str| -> f64 {
             let amounts = containers().filter_map(|one| one["usage"][resource].as_str());
             amounts.map(|text| number(&Quantity(text.to_owned()))).sum()
@@ -69,34 +69,35 @@ impl Meter {
             return;
         }
         at.clone_into(&mut known.last);
-        let cores = sum("cpu");
-        known.cores += cores;
-        known.most_cores = known.most_cores.max(cores);
-        known.times += 1;
-        (known.memory, known.now) = (sum("memory"), cores);
-        known.peak = known.peak.max(known.memory);
+        known.cores.add(sum("cpu"));
+        known.memory.add(sum("memory"));
     }
 
-    /// Takes in what somebody else measured of a pod, of which nothing is known here.
+    /// Takes in what somebody else measured of a container of a pod, of which the metrics API has told nothing.
     pub fn take_over(&self, namespace: &str, used: PodUse) {
-        let measured = Measured {
-            last: String::new(),
-            cores: used.cores * f64::from(used.times),
-            times: used.times,
-            most_cores: used.most_cores,
-            peak: used.peak_memory,
-            memory: used.peak_memory,
-            now: used.cores,
-        };
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.entry((namespace.to_owned(), used.pod)).or_insert(measured);
+        let known = all.entry((namespace.to_owned(), used.pod)).or_default();
+        known.throttled = known.throttled.or(used.throttled);
+        if known.last.is_empty() {
+            known.cores.extend(used.cores);
+            known.memory.extend(used.memory);
+        }
     }
 
-    /// What our pods use, by name, as it was measured last.
+    /// Takes in how much a pod was held back, of which the metrics API tells the rest: that does not tell it.
+    pub fn take_held_back(&self, namespace: &str, used: PodUse) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = all.get_mut(&(namespace.to_owned(), used.pod)) {
+            known.throttled = known.throttled.or(used.throttled);
+        }
+    }
+
+    /// What the programs of our pods use, by the pod's name, as it was measured last.
     pub fn pods(&self) -> BTreeMap<String, PodReading> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let reading = |one: &Measured| PodReading { cpu: Some(one.now), memory: Some(one.memory) };
-        let measured = all.iter().filter(|(_, one)| one.times > 0);
+        let reading =
+            |one: &Measured| PodReading { cpu: Some(one.cores.last()), memory: Some(one.memory.last()) };
+        let measured = all.iter().filter(|(_, one)| one.cores.times() > 0);
         measured.map(|((_, pod), one)| (pod.clone(), reading(one))).collect()
     }
 
@@ -106,7 +107,7 @@ impl Meter {
     pub fn memory(&self, namespace: &str, pod: &str, since: Timestamp) -> Option<Bytes> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let measured = all.get(&(namespace.to_owned(), pod.to_owned()))?;
-        measured.is_of(since).then_some(Bytes(measured.memory as u64))
+        measured.is_of(since).then_some(Bytes(measured.memory.last() as u64))
     }
 
     /// What a job's pods used that has ended: of each the mean of what was measured for as long as it ran, so that what nobody
@@ -131,11 +132,12 @@ impl Meter {
             };
             let ran_out = matches!(pod.state, PodState::Ended { end: End::OutOfMemory, .. });
             let used = measured.of_worker(ran, had(pod).filter(|_| ran_out));
-            if measured.times >= ENOUGH || ran_out {
+            if measured.is_enough() || ran_out {
                 let micros = u64::try_from(ran.as_micros()).unwrap_or(u64::MAX);
                 workers.push(RoleUsage::of_worker(&pod.worker.role, &used, micros));
             }
-            sum = sum.join(UsageSummary { cpu_high: None, ..used });
+            let cpu_high = used.cpu_high.filter(|_| measured.is_enough());
+            sum = sum.join(UsageSummary { cpu_high, ..used });
         }
         (sum, RoleUsage::by_role(workers.into_iter()))
     }
@@ -155,14 +157,22 @@ impl Measured {
         at.is_none_or(|at| Timestamp(at.as_microsecond()) >= since)
     }
 
+    /// Whether it was measured often enough for that to say what the next one needs, and how its values lie apart.
+    fn is_enough(&self) -> bool {
+        self.cores.times() >= ENOUGH
+    }
+
     /// What a worker used that ran for so long, and had all of `at_least` in use.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "none is below 0")]
     fn of_worker(&self, ran: Duration, at_least: Option<Bytes>) -> UsageSummary {
-        let mean = self.cores / f64::from(self.times.max(1));
+        let memory = |part| self.memory.not_beyond(part).map(|bytes| Bytes(bytes as u64));
+        let spread = memory(2).zip(memory(20)).map(|(middle, high)| MemorySpread { middle, high });
         UsageSummary {
-            cpu_us: (mean * ran.as_secs_f64() * 1e6) as u64,
-            peak_memory: Bytes(self.peak as u64).max(at_least.unwrap_or_default()),
-            cpu_high: Some(Cpu((self.most_cores * 1000.0).ceil() as u64)),
+            cpu_us: (self.cores.mean() * ran.as_secs_f64() * 1e6) as u64,
+            peak_memory: Bytes(self.memory.most() as u64).max(at_least.unwrap_or_default()),
+            memory: spread.filter(|_| self.is_enough()),
+            cpu_high: self.cores.not_beyond(20).map(|cores| Cpu((cores * 1000.0).ceil() as u64)),
+            throttled: self.throttled.map(|share| ((share * 1000.0).round() as u32).min(1000)),
             ..UsageSummary::default()
         }
     }
@@ -190,14 +200,15 @@ pub async fn keep(cluster: Arc<Cluster>) {
             let api: Api<DynamicObject> = Api::namespaced_with(client, &namespace, &resource);
             // Without the right to it, or while it does not answer, nothing is measured.
             let Ok(found) = cluster.ask("asking what pods use", api.list(&ours)).await else { continue };
-            // Other servers have jobs there, too.
-            let is_ours = |metrics: &DynamicObject| {
+            for metrics in found.items {
                 let job = metrics.metadata.labels.as_ref().and_then(|all| all.get(labels::JOB));
-                job.is_some_and(|job| cluster.board.is_asked(&(namespace.clone(), job.clone())))
-            };
-            for metrics in found.items.into_iter().filter(is_ours) {
-                let metrics = serde_json::to_value(metrics).unwrap_or_default();
-                cluster.meter.take(&namespace, &metrics);
+                let Some((job, name)) = job.zip(metrics.metadata.name.as_ref()) else { continue };
+                // Other servers have jobs there, too.
+                let Some(pod) = cluster.board.asked_pod(&(namespace.clone(), job.clone()), name) else {
+                    continue;
+                };
+                let metrics = serde_json::to_value(&metrics).unwrap_or_default();
+                cluster.meter.take(&namespace, &metrics, &pod.containers);
             }
         }
     }
@@ -215,9 +226,13 @@ mod tests {
             "metadata": {"name": name, "namespace": "team"}, "timestamp": at, "window": "15s",
             "containers": [
                 {"name": "worker", "usage": {"cpu": cpu, "memory": memory}},
-                {"name": "beside", "usage": {"cpu": "0", "memory": "1Mi"}},
+                {"name": "beside", "usage": {"cpu": "2", "memory": "4Gi"}},
             ],
         })
+    }
+
+    fn take(meter: &Meter, namespace: &str, metrics: &Value) {
+        meter.take(namespace, metrics, &["setup".into(), "worker".into()]);
     }
 
     /// A pod that ran for a minute.
@@ -232,34 +247,74 @@ mod tests {
         let seen = seen_with((0..3).map(|index| ran(index, End::Exit { code: 0 })));
         let summary = |meter: &Meter| meter.summary("team", &seen, |_| None);
         assert_eq!(summary(&meter), Default::default(), "nothing was measured");
-        meter.take("team", &metrics("worker-0", "10:00:00", "500m", "2Gi"));
-        meter.take("team", &metrics("worker-0", "10:00:00", "500m", "2Gi"));
-        meter.take("team", &metrics("worker-0", "10:00:15", "1500000000n", "1Gi"));
+        take(&meter, "team", &metrics("worker-0", "10:00:00", "500m", "2Gi"));
+        take(&meter, "team", &metrics("worker-0", "10:00:00", "500m", "2Gi"));
+        take(&meter, "team", &metrics("worker-0", "10:00:15", "1500000000n", "1Gi"));
         let last = meter.memory("team", "worker-0", Timestamp(0));
-        assert_eq!(last, Some(Bytes((1 << 30) + (1 << 20))), "the last");
-        meter.take("team", &metrics("worker-1", "10:00:00", "250m", "64Mi"));
-        meter.take("other", &metrics("worker-2", "10:00:00", "64", "64Gi"));
+        assert_eq!(last, Some(Bytes(1 << 30)), "the last");
+        take(&meter, "team", &metrics("worker-1", "10:00:00", "250m", "64Mi"));
+        take(&meter, "other", &metrics("worker-2", "10:00:00", "64", "64Gi"));
         // A pod of which there are no figures yet has no containers.
-        meter.take(
+        take(
+            &meter,
             "team",
             &json!({"metadata": {"name": "worker-2"}, "timestamp": "10:00:00", "containers": []}),
         );
         let (used, roles) = summary(&meter);
         assert_eq!(used.cpu_us, 60_000_000 + 15_000_000);
-        assert_eq!(used.peak_memory, Bytes((2 << 30) + (1 << 20)), "the largest worker's");
+        assert_eq!(used.peak_memory, Bytes(2 << 30), "the largest worker's");
         assert!(roles.is_empty(), "a peak may lie between so few looks");
         assert_eq!(summary(&meter), Default::default(), "it is forgotten");
     }
 
     #[test]
+    fn a_burst_is_told_from_what_a_worker_used_all_along() {
+        let meter = Meter::default();
+        for at in 0..40 {
+            let (cpu, memory) = if (10..12).contains(&at) { ("4", "2Gi") } else { ("500m", "512Mi") };
+            take(&meter, "team", &metrics("worker-0", &at.to_string(), cpu, memory));
+        }
+        let seen = seen_with([ran(0, End::Exit { code: 0 })]);
+        let (sum, roles) = meter.summary("team", &seen, |_| None);
+        let (half, peak) = (Bytes(512 << 20), Bytes(2048 << 20));
+        assert_eq!((roles[0].peak_memory, roles[0].cpu_high), (peak, Cpu(675)), "no less than the mean");
+        assert_eq!(roles[0].memory, Some(MemorySpread { middle: half, high: half }));
+        assert_eq!((sum.memory, sum.cpu_high), (roles[0].memory, Some(Cpu(500))));
+    }
+
+    #[test]
+    fn what_is_beside_a_program_in_its_pod_does_not_count_and_its_setup_does() {
+        let meter = Meter::default();
+        let told = |at: &str, containers: Value| {
+            take(
+                &meter,
+                "team",
+                &json!({"metadata": {"name": "worker-0"}, "timestamp": at, "containers": containers}),
+            );
+        };
+        let of = |name: &str, cpu: &str, memory: &str| {
+            let usage = json!({"cpu": cpu, "memory": memory});
+            json!({"name": name, "usage": usage})
+        };
+        told("1", json!([of("istio-proxy", "1", "9Gi")]));
+        assert_eq!(meter.pods(), BTreeMap::new(), "its program has not begun");
+        told("2", json!([of("setup", "1", "3Gi"), of("istio-proxy", "1", "9Gi")]));
+        told("3", json!([of("istio-proxy", "1", "9Gi"), of("worker", "500m", "1Gi")]));
+        let seen = seen_with([ran(0, End::OutOfMemory)]);
+        assert_eq!(meter.memory("team", "worker-0", Timestamp(0)), Some(Bytes(1 << 30)));
+        let (sum, roles) = meter.summary("team", &seen, |_| None);
+        assert_eq!((sum.cpu_us, roles[0].peak_memory), (45_000_000, Bytes(3 << 30)));
+    }
+
+    #[test]
     fn what_a_pod_used_that_is_gone_is_not_what_the_next_one_of_its_name_uses() {
         let meter = Meter::default();
-        meter.take("team", &metrics("worker-0", "2026-03-01T09:30:00Z", "500m", "2Gi"));
+        take(&meter, "team", &metrics("worker-0", "2026-03-01T09:30:00Z", "500m", "2Gi"));
         let since = |text: &str| {
             let since = Timestamp(text.parse::<jiff::Timestamp>().unwrap().as_microsecond());
             meter.memory("team", "worker-0", since)
         };
-        assert_eq!(since("2026-03-01T09:30:00Z"), Some(Bytes((2 << 30) + (1 << 20))));
+        assert_eq!(since("2026-03-01T09:30:00Z"), Some(Bytes(2 << 30)));
         assert_eq!(since("2026-03-01T09:30:01Z"), None);
     }
 
@@ -267,9 +322,9 @@ mod tests {
     fn of_a_job_that_has_ended_nothing_is_kept() {
         let meter = Meter::default();
         for pod in ["cl-a-1-worker-0", "cl-a-1-worker-1", "cl-a-12-worker-0"] {
-            meter.take("team", &metrics(pod, "10:00:00", "500m", "2Gi"));
+            take(&meter, "team", &metrics(pod, "10:00:00", "500m", "2Gi"));
         }
-        meter.take("other", &metrics("cl-a-1-worker-0", "10:00:00", "500m", "2Gi"));
+        take(&meter, "other", &metrics("cl-a-1-worker-0", "10:00:00", "500m", "2Gi"));
         meter.forget(&("team".into(), "cl-a-1".into()));
         let mut left: Vec<_> = meter.0.lock().unwrap().keys().cloned().collect();
         left.sort();
@@ -282,7 +337,7 @@ mod tests {
         let meter = Meter::default();
         for (worker, memory) in [("worker-0", "512Mi"), ("worker-1", "700Mi"), ("ps-0", "64Mi")] {
             for (at, cpu) in ["250m", "1", "500m", "250m"].into_iter().enumerate() {
-                meter.take("team", &metrics(worker, &at.to_string(), cpu, memory));
+                take(&meter, "team", &metrics(worker, &at.to_string(), cpu, memory));
             }
         }
         let ps = pod("ps", 0, ran(0, End::Exit { code: 0 }).state);
@@ -294,6 +349,8 @@ mod tests {
             (worker.peak_memory, worker.cpu, worker.cpu_high),
             (Bytes(768 << 20), Cpu(500), Cpu(1000))
         );
-        assert_eq!(of("ps").peak_memory, Bytes(65 << 20), "it did not run out of it");
+        let all = |mib: u64| MemorySpread { middle: Bytes(mib << 20), high: Bytes(mib << 20) };
+        assert_eq!(worker.memory, Some(all(700)), "what it held until then");
+        assert_eq!(of("ps").peak_memory, Bytes(64 << 20), "it did not run out of it");
     }
 }

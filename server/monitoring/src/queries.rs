@@ -366,13 +366,24 @@ pub(crate) const CARDS_MEMORY: &str = concat!(
     "))"
 );
 
-/// What some pods used in the `$step` before each moment: cores on average, and at the most bytes, as the sum of the peaks of a pod's
-/// containers. A counter that has begun within it counts from its first value.
-pub(crate) const PODS_USED: [(&str, Unit); 2] = [
-    (r#"sum by (pod) (rate(container_cpu_usage_seconds_total{container!="",$pods}[5m]))"#, Unit::Cores),
+/// What the containers of some pods used in the `$step` before each moment: cores on average, and at the most bytes; and in which part
+/// of the scheduler's periods their limit of CPU held them back, which cAdvisor tells of those that have one. A counter that has begun
+/// within it counts from its first value.
+pub(crate) const PODS_USED: [(&str, Unit); 3] = [
     (
-        r#"sum by (pod) (max_over_time(container_memory_working_set_bytes{container!="",$pods}[$step]))"#,
+        r#"sum by (pod,container) (rate(container_cpu_usage_seconds_total{container!="",$pods}[5m]))"#,
+        Unit::Cores,
+    ),
+    (
+        r#"sum by (pod,container) (max_over_time(container_memory_working_set_bytes{container!="",$pods}[$step]))"#,
         Unit::Bytes,
+    ),
+    (
+        concat!(
+            r#"sum by (pod,container) (increase(container_cpu_cfs_throttled_periods_total{container!="",$pods}[$step]))"#,
+            r#" / sum by (pod,container) (increase(container_cpu_cfs_periods_total{container!="",$pods}[$step]))"#
+        ),
+        Unit::Ratio,
     ),
 ];
 

@@ -133,8 +133,8 @@ pub async fn cards_worked(
     Ok(card_time(&source.range(&about.fill(CARDS_WORK), over).await?, over.step))
 }
 
-/// What each pod of a job used between two moments, as far as both its cores and its memory were told. A pod that was there for too
-/// short a time to be told of is absent.
+/// What each container of the pods of a job used between two moments, as far as both its cores and its memory were told, and how much
+/// it was held back where that was. One that was there for too short a time to be told of is absent.
 ///
 /// # Errors
 /// Prometheus does not answer, or refuses.
@@ -147,31 +147,31 @@ pub async fn pods_used(
     let over = stretch(from, to);
     let pods = [format!("{object}(-.+)?")];
     let about = About { cluster: source.matchers(), pods: &pods, ..About::default() };
-    let step = format!("{}s", over.step);
-    let ask = |(text, unit): (&'static str, Unit)| {
-        let text = about.fill(text).replace("$step", &step);
-        async move { Ok::<_, SourceError>(values_by_pod(&source.range(&text, over).await?, unit)) }
+    // In how much of all its time it was held back is one value, at the end: a step may have too few samples to tell.
+    let whole = Stretch { start: over.end, step: (over.end - over.start).ceil().max(over.step), ..over };
+    let ask = |(text, unit): (&'static str, Unit), over: Stretch| {
+        let text = about.fill(text).replace("$step", &format!("{}s", over.step));
+        async move { Ok::<_, SourceError>(values_by_container(&source.range(&text, over).await?, unit)) }
     };
-    let [cores, memory] = PODS_USED;
-    let (cores, mut memory) = futures::future::try_join(ask(cores), ask(memory)).await?;
-    let both = cores.into_iter().filter_map(|(pod, cores)| Some((memory.remove(&pod)?, pod, cores)));
-    let used = both.map(|(memory, pod, cores)| PodUse {
-        pod,
-        times: u32::try_from(cores.len()).unwrap_or(u32::MAX),
-        cores: cores.iter().sum::<f64>() / cores.len() as f64,
-        most_cores: cores.into_iter().fold(0.0, f64::max),
-        peak_memory: memory.into_iter().fold(0.0, f64::max),
+    let [cores, memory, held_back] = PODS_USED;
+    let (cores, mut memory, held_back) =
+        futures::try_join!(ask(cores, over), ask(memory, over), ask(held_back, whole))?;
+    let both = cores.into_iter().filter_map(|(of, cores)| Some((memory.remove(&of)?, of, cores)));
+    let used = both.map(|(memory, of, cores)| {
+        let throttled = held_back.get(&of).and_then(|values| values.last().copied());
+        let (pod, container) = of;
+        PodUse { pod, container, cores, memory, throttled }
     });
     Ok(used.collect())
 }
 
-/// What is told of each pod, where it can be true; of none nothing.
-fn values_by_pod(series: &[Series], unit: Unit) -> BTreeMap<String, Vec<f64>> {
-    let mut told: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+/// What is told of each pod's containers, where it can be true; of none nothing.
+fn values_by_container(series: &[Series], unit: Unit) -> BTreeMap<(String, String), Vec<f64>> {
+    let mut told: BTreeMap<(String, String), Vec<f64>> = BTreeMap::new();
     for one in series {
-        let Some(pod) = one.labels.get("pod") else { continue };
+        let Some((pod, container)) = one.labels.get("pod").zip(one.labels.get("container")) else { continue };
         let values = one.points.iter().map(|(_, value)| *value).filter(|value| unit.has(*value));
-        told.entry(pod.clone()).or_default().extend(values);
+        told.entry((pod.clone(), container.clone())).or_default().extend(values);
     }
     told.retain(|_, values| !values.is_empty());
     told

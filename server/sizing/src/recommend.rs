@@ -14,6 +14,8 @@ const CPU_WINDOW: usize = 20;
 const CPU_ENOUGH: usize = 3;
 /// A program that is held back in this many of a thousand periods, or in more, could use more.
 const THROTTLED: u32 = 250;
+/// One of which nobody tells whether it was held back may have been, where it used this share of what it had, or more.
+const AT_LIMIT: f64 = 0.9;
 /// Where a program is held back, it gets at most so many times what was asked for: many use whatever there is.
 const MOST_CPU: u64 = 2;
 /// What the attempt before had is kept where it is no more than this above what is wanted: amounts that change each time help
@@ -290,6 +292,16 @@ fn attempt(task: &str, past: &Past) -> Attempt {
     }
 }
 
+fn is_held_back(past: &Past) -> bool {
+    past.throttled.is_some_and(|throttled| throttled >= THROTTLED)
+}
+
+/// Whether an attempt says no more than that it needs what it had: it was held back, or used nearly all of it, and nobody tells.
+fn is_at_least(past: &Past) -> bool {
+    let is_full = || past.cpu.1 as f64 >= past.had.0 as f64 * AT_LIMIT;
+    past.throttled.map_or_else(is_full, |throttled| throttled >= THROTTLED)
+}
+
 fn cpu(question: &Question<'_>, past: &[&Past]) -> (Cpu, Reason) {
     let asked = question.asked.cpu;
     if let Some(by) = question.kept.cpu {
@@ -300,17 +312,18 @@ fn cpu(question: &Question<'_>, past: &[&Past]) -> (Cpu, Reason) {
         return (asked, Reason::Asked);
     }
     let most = lately.iter().map(|past| past.cpu.1).max().unwrap_or(0);
-    let held_back = lately.iter().filter(|past| past.throttled >= THROTTLED).max_by_key(|past| past.had.0);
-    // What was held back needs at least what it had, also where its bursts are not seen in what it used.
-    let wanted = (most + most / 10).max(held_back.map_or(0, |past| past.had.0));
+    let held_back = lately.iter().filter(|past| is_held_back(past)).max_by_key(|past| past.had.0);
+    // What was held back, or may have been, needs at least what it had, also where its bursts are not seen in what it used.
+    let at_least = lately.iter().filter(|past| is_at_least(past)).map(|past| past.had.0).max().unwrap_or(0);
+    let wanted = (most + most / 10).max(at_least);
     // One that had more and was not held back says how much is enough.
-    let told = |had: u64| lately.iter().any(|past| past.throttled < THROTTLED && past.had.0 > had);
+    let told = |had: u64| lately.iter().any(|past| !is_at_least(past) && past.had.0 > had);
     // Beyond what was asked for there is evidence where an attempt was held back.
     let bound = held_back.map_or(asked.0, |_| asked.0.saturating_mul(MOST_CPU).min(question.most.cpu.0));
     let (wanted, why) = match held_back.filter(|past| !told(past.had.0)) {
         Some(past) => {
             let grown = past.had.0 + past.had.0 / 2;
-            (grown.max(wanted), Reason::Throttled { percent: past.throttled / 10 })
+            (grown.max(wanted), Reason::Throttled { percent: past.throttled.unwrap_or(0) / 10 })
         }
         None => (wanted, Reason::Peaks { attempts: u32::try_from(lately.len()).unwrap_or(u32::MAX) }),
     };

@@ -28,7 +28,7 @@ fn past(n: u64, peak: u64) -> Past {
         peak,
         memory: None,
         cpu: (300, 400),
-        throttled: 0,
+        throttled: Some(0),
         input: None,
         end: PastEnd::Succeeded,
     }
@@ -200,7 +200,7 @@ fn what_proved_to_be_needed_is_given_beyond_the_request() {
 
 #[test]
 fn a_program_that_is_held_back_gets_more_cpu_and_no_more_than_twice() {
-    let held = |n, had| Past { cpu: (had, had), throttled: 600, had: (had, 16 * GIB), ..past(n, GIB) };
+    let held = |n, had| Past { cpu: (had, had), throttled: Some(600), had: (had, 16 * GIB), ..past(n, GIB) };
     let cpu = |past: &[Past]| {
         let sized = recommend(&question(past));
         (sized.gets.cpu.0, sized.cpu)
@@ -217,6 +217,49 @@ fn a_program_that_is_held_back_gets_more_cpu_and_no_more_than_twice() {
     told[4].cpu = (100, 100);
     told[..4].iter_mut().for_each(|past| past.cpu = (100, 100));
     assert_eq!(cpu(&told), (2000, Reason::Asked));
+}
+
+#[test]
+fn where_nobody_tells_what_was_held_back_one_that_used_nearly_all_needs_what_it_had() {
+    let asked = |past: &[Past]| {
+        let sized = recommend(&Question { asked: size(12_000, 16 * GIB), ..question(past) });
+        (sized.gets.cpu.0, sized.cpu)
+    };
+    let of = |n, (had, high): (u64, u64), throttled| Past {
+        asked: (12_000, 16 * GIB),
+        had: (had, 16 * GIB),
+        cpu: (high / 2, high),
+        throttled,
+        ..past(n, GIB)
+    };
+    let full = |throttled| [of(0, (8000, 7200), throttled), of(1, (8000, 7200), throttled)];
+    // The last one had more, and is far from it.
+    let last = of(2, (9500, 400), Some(0));
+    let with_last = |throttled| [full(throttled).as_slice(), &[last.clone()]].concat();
+    assert_eq!(asked(&with_last(None)), (8000, Reason::Peaks { attempts: 3 }), "no less than it had");
+    assert_eq!(asked(&with_last(Some(0))), (7950, Reason::Peaks { attempts: 3 }), "as ever");
+    assert_eq!(asked(&with_last(Some(600))).0, 8000, "one that had more was not held back");
+    let far: Vec<Past> = (0..3).map(|n| of(n, (8000, 7100), None)).collect();
+    assert_eq!(asked(&far).0, 8000, "close to what it had");
+    let far: Vec<Past> = (0..3).map(|n| of(n, (8000, 400), None)).collect();
+    assert_eq!(asked(&far), (450, Reason::Peaks { attempts: 3 }), "it used little of it");
+    // What was not seen to be held back is never more than was asked for.
+    let beyond: Vec<Past> = (0..3).map(|n| of(n, (15_000, 15_000), None)).collect();
+    assert_eq!(asked(&beyond), (12_000, Reason::Asked));
+}
+
+#[test]
+fn one_that_may_have_been_held_back_does_not_say_what_is_enough() {
+    let held = |n| Past { cpu: (2000, 2000), throttled: Some(600), ..past(n, GIB) };
+    let with = |high, throttled| {
+        let more = Past { cpu: (high, high), had: (3000, 16 * GIB), throttled, ..past(9, GIB) };
+        let past: Vec<Past> = (0..4).map(held).chain([more]).collect();
+        let sized = recommend(&question(&past));
+        (sized.gets.cpu.0, sized.cpu)
+    };
+    assert_eq!(with(2800, Some(0)), (3100, Reason::Peaks { attempts: 5 }));
+    assert_eq!(with(2800, None), (3100, Reason::Throttled { percent: 60 }));
+    assert_eq!(with(2200, None), (2450, Reason::Peaks { attempts: 5 }));
 }
 
 #[test]
@@ -270,7 +313,15 @@ fn a_gang_grows_no_further_than_the_nodes_can_hold_all_of_it() {
 }
 
 fn any_past() -> impl Strategy<Value = Past> {
-    (1..40 * GIB, 1..40 * GIB, 0..9000_u64, 50..9000_u64, 0..1000_u32, any::<bool>(), any::<Option<u32>>())
+    (
+        1..40 * GIB,
+        1..40 * GIB,
+        0..9000_u64,
+        50..9000_u64,
+        prop::option::of(0..1000_u32),
+        any::<bool>(),
+        any::<Option<u32>>(),
+    )
         .prop_map(|(peak, had, cpu, had_cpu, throttled, ran_out, input)| Past {
             had: (had_cpu, had),
             peak: peak.min(had),
@@ -323,7 +374,7 @@ proptest! {
         prop_assert!(sized.gets.cpu.0 >= cpu.min(100));
         let has_evidence = ran_out.is_some() || past.iter().any(|past| past.end == PastEnd::OutOfMemory || past.peak > memory);
         prop_assert!(has_evidence || sized.gets.memory.0 <= memory);
-        prop_assert!(past.iter().any(|past| past.throttled >= 250) || sized.gets.cpu.0 <= cpu);
+        prop_assert!(past.iter().any(|past| past.throttled.is_some_and(|held| held >= 250)) || sized.gets.cpu.0 <= cpu);
         for by in [Keeper::Template, Keeper::Unchecked, Keeper::Pinned] {
             let kept = recommend(&Question { kept: Kept::both(by), ..asks.clone() });
             prop_assert_eq!((kept.gets, kept.memory, kept.cpu), (asked, Reason::Kept { by }, Reason::Kept { by }));

@@ -311,7 +311,7 @@ impl FakeExecutor {
             memory: None,
             cpu: Cpu(50),
             cpu_high: Cpu(50),
-            throttled: 0,
+            throttled: Some(0),
         };
         let outcome = if has >= need {
             Outcome::Succeeded

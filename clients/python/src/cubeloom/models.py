@@ -6665,9 +6665,9 @@ class PastView(TypedDict):
     """
     Cores that it did not go beyond in 19 of 20 seconds.
     """
-    throttled: float
+    throttled: NotRequired[float | None]
     """
-    For which part of its time it was held back by its limit, between 0 and 1.
+    For which part of its time it was held back by its limit, between 0 and 1, where that is known.
     """
     input: NotRequired[int | None]
     """

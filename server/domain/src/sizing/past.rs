@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::Size;
 use crate::clock::Timestamp;
 use crate::outcome::{FailureKind, Outcome};
-use crate::quantity::{Bytes, Cpu, is_zero};
+use crate::quantity::{Bytes, Cpu};
 use crate::record::AttemptRecord;
 use crate::state::AttemptState;
 
@@ -55,15 +55,25 @@ pub struct Past {
     /// The processing power, in thousandths of a core: on average, and in 19 of 20 seconds at the most.
     #[serde(rename = "c")]
     pub cpu: (u64, u64),
-    /// In how many of a thousand of the scheduler's periods it was held back.
-    #[serde(rename = "x", skip_serializing_if = "is_zero", default)]
-    pub throttled: u32,
+    /// In how many of a thousand of the scheduler's periods it was held back; `None` where that is not told. It is left out where it
+    /// is 0, as it always was.
+    #[serde(rename = "x", skip_serializing_if = "is_never", default = "never")]
+    pub throttled: Option<u32>,
     /// The size of its input in bytes.
     #[serde(rename = "i", skip_serializing_if = "Option::is_none", default)]
     pub input: Option<u64>,
     /// How it ended.
     #[serde(rename = "e")]
     pub end: PastEnd,
+}
+
+/// Of an attempt that was never held back.
+fn never() -> Option<u32> {
+    Some(0)
+}
+
+fn is_never(throttled: &Option<u32>) -> bool {
+    *throttled == never()
 }
 
 impl Past {
@@ -136,4 +146,32 @@ fn told(attempt: &AttemptRecord) -> Option<Told> {
         _ => return None,
     };
     Some(Told { end, role, ended_at: *ended_at, micros: ran.unsigned_abs() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn not_held_back_and_not_told_of_are_kept_apart() {
+        let past = |throttled| Past {
+            attempt: "R.a.0.1".into(),
+            ended_at: Timestamp(1),
+            micros: 2,
+            make: "m".into(),
+            asked: (1000, 2),
+            had: (1000, 2),
+            peak: 1,
+            memory: None,
+            cpu: (100, 200),
+            throttled,
+            input: None,
+            end: PastEnd::Succeeded,
+        };
+        for (throttled, written) in [(Some(0), false), (Some(250), true), (None, true)] {
+            let document = serde_json::to_value(past(throttled)).unwrap();
+            assert_eq!(document.get("x").is_some(), written, "0 is left out: {document}");
+            assert_eq!(serde_json::from_value::<Past>(document).unwrap(), past(throttled));
+        }
+    }
 }

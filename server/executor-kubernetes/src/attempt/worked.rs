@@ -1,6 +1,7 @@
-//! What somebody else measures of an attempt's pods, as exporters tell Prometheus: for how long its cards worked, and where the
-//! cluster has no API for it what its pods used.
+//! What somebody else measures of an attempt's pods, as exporters tell Prometheus: for how long its cards worked, how much its pods
+//! were held back, and where the cluster has no API for it what they used.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use cubeloom_domain::Timestamp;
@@ -9,7 +10,7 @@ use tokio::time::timeout;
 
 use super::Attempt;
 use crate::board::Seen;
-use crate::pods::PodState;
+use crate::pods::{PodState, PodView};
 use crate::used;
 
 /// How long the end of a job waits at the most for what was measured: a Prometheus that is well answers in less,
@@ -34,8 +35,8 @@ impl Attempt {
         time.of_whole(ran_us, with_cards().count() as u64)
     }
 
-    /// Takes in what its pods used while it `ran`, as far as that is told soon, where the cluster does not measure it itself. Of pods
-    /// that are not known, such as those before a suspension, nobody asks later.
+    /// Takes in what its pods used while it `ran`, as far as that is told soon: where the cluster measures the rest itself, only how
+    /// much they were held back. Of pods that are not known, such as those before a suspension, nobody asks later.
     pub(super) async fn take_over_use(
         &self,
         ran: Option<(Timestamp, Timestamp)>,
@@ -43,13 +44,21 @@ impl Attempt {
         seen: &Seen,
     ) {
         let Some((meter, ran)) = self.cluster.config.pods.as_ref().zip(ran) else { return };
-        if used::is_measured(&self.cluster) {
-            return;
-        }
+        let is_measured = used::is_measured(&self.cluster);
         let asked = (meter.0)(self.known.job.key.object_name(), ran);
-        let is_known = |used: &PodUse| seen.pods.values().any(|pod| pod.view.name == used.pod);
-        for used in timeout(MEASURED, asked).await.unwrap_or_default().into_iter().filter(is_known) {
-            self.cluster.meter.take_over(namespace, used);
+        for used in timeout(MEASURED, asked).await.unwrap_or_default() {
+            let mut pods = seen.pods.values().map(|pod| &pod.view);
+            let is_its =
+                |pod: &&Arc<PodView>| pod.name == used.pod && pod.containers.contains(&used.container);
+            let Some(pod) = pods.find(is_its) else { continue };
+            // What held its setup back holds its program back no more.
+            let throttled = used.throttled.filter(|_| pod.main() == used.container);
+            let used = PodUse { throttled, ..used };
+            if is_measured {
+                self.cluster.meter.take_held_back(namespace, used);
+            } else {
+                self.cluster.meter.take_over(namespace, used);
+            }
         }
     }
 }
@@ -57,14 +66,14 @@ impl Attempt {
 #[cfg(test)]
 mod tests {
     use std::path::Path;
-    use std::sync::Arc;
 
     use cubeloom_domain::executor::{BoxFuture, Facts};
     use cubeloom_domain::kubernetes::KubernetesFacts;
     use cubeloom_domain::resources::GpuRequest;
-    use cubeloom_domain::usage::CardTime;
+    use cubeloom_domain::usage::{CardTime, MemorySpread};
     use cubeloom_domain::{Bytes, Cpu};
     use cubeloom_workers::ends::End;
+    use serde_json::json;
     use tokio::sync::mpsc::unbounded_channel;
 
     use super::super::Known;
@@ -73,7 +82,6 @@ mod tests {
     use crate::cluster::Cluster;
     use crate::config::{CardMeter, PodMeter};
     use crate::objects::Names;
-    use crate::pods::PodView;
     use crate::testing::{Still, config, elastic_job, pod, seen_with};
 
     /// Whoever measures for how long cards worked, and nothing else.
@@ -139,15 +147,16 @@ mod tests {
     #[tokio::test]
     async fn what_pods_used_is_asked_for_where_the_cluster_does_not_measure_it() {
         let meter = PodMeter(Arc::new(|object, _| {
-            let pod = |index: u32, times: u32| PodUse {
+            let pod = |index: u32, times: usize| PodUse {
                 pod: format!("worker-{index}"),
-                times,
-                cores: 0.5,
-                most_cores: 2.0,
-                peak_memory: 1e9,
+                container: "worker".into(),
+                cores: [0.25, 0.75].repeat(times),
+                memory: [5e8, 1e9].repeat(times),
+                throttled: Some(0.3),
             };
             assert!(object.starts_with("cl-"));
-            Box::pin(std::future::ready(vec![pod(0, 8), pod(1, 1), pod(9, 8)]))
+            let beside = PodUse { container: "beside".into(), memory: vec![9e9; 8], ..pod(0, 4) };
+            Box::pin(std::future::ready(vec![beside, pod(0, 4), pod(1, 1), pod(9, 4)]))
         }));
         let ended = |index| {
             let (started_at, ended_at) = (Some(Timestamp(0)), Timestamp(60_000_000));
@@ -165,13 +174,28 @@ mod tests {
         one.take_over_use(ran, "a", &seen).await;
         let (sum, roles) = used(&one);
         assert_eq!((sum.cpu_us, sum.peak_memory), (2 * 30_000_000, Bytes(1_000_000_000)));
-        assert_eq!((roles.len(), roles[0].cpu_high), (1, Cpu(2000)), "of the one that was measured often");
+        assert_eq!((roles.len(), roles[0].cpu_high), (1, Cpu(750)), "of the one that was measured often");
+        assert_eq!((sum.throttled, roles[0].throttled), (Some(300), Some(300)));
+        let spread = MemorySpread { middle: Bytes(500_000_000), high: Bytes(1_000_000_000) };
+        assert_eq!(roles[0].memory, Some(spread));
         assert_eq!(one.cluster.meter.memory("a", "worker-9", Timestamp(0)), None, "it is no pod of now");
         let kinds = [(used::KIND.to_owned(), Default::default())].into();
         let facts = KubernetesFacts { kinds, ..KubernetesFacts::default() };
         one.cluster.facts.write().unwrap().kubernetes = Some(facts);
         one.take_over_use(ran, "a", &seen).await;
         assert_eq!(used(&one), Default::default(), "the cluster measures it itself");
+        // But for how much it was held back.
+        for at in ["1", "2", "3", "4"] {
+            let container = json!({"name": "worker", "usage": {"cpu": "1", "memory": "1Mi"}});
+            let told = json!({"metadata": {"name": "worker-0"}, "timestamp": at, "containers": [container]});
+            one.cluster.meter.take("a", &told, &["worker".into()]);
+        }
+        one.take_over_use(ran, "a", &seen).await;
+        let (sum, roles) = used(&one);
+        assert_eq!(
+            (sum.cpu_us, sum.peak_memory, roles[0].throttled),
+            (60_000_000, Bytes(1 << 20), Some(300))
+        );
     }
 
     #[tokio::test]

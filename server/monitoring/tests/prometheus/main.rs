@@ -362,15 +362,37 @@ async fn what_the_pods_of_a_job_used_is_told_of_those_of_which_both_are_known() 
         tell("cl-train-0123456789-worker-0", Some(1.5), Some(512.0 * MIB));
         tell("cl-train-0123456789-worker-1", Some(0.5), None);
         tell("cl-train-0123456789-worker-2", None, Some(64.0 * MIB));
+        tell("cl-train-0123456789-worker-3", Some(0.25), Some(64.0 * MIB));
         tell("cl-trainer-0123456789-worker-0", Some(64.0), Some(64.0 * MIB));
+        let beside =
+            [("namespace", "team"), ("pod", "cl-train-0123456789-worker-0"), ("container", "beside")];
+        recording.series("container_cpu_usage_seconds_total", &beside, |at| Some(at * 0.25));
+        recording.series("container_memory_working_set_bytes", &beside, |_| Some(32.0 * MIB));
+        // Of one without a limit of CPU nobody tells these.
+        for (container, held_back) in [("main", 4.0), ("", 10.0)] {
+            let pod = "cl-train-0123456789-worker-0";
+            let labels = [("namespace", "team"), ("pod", pod), ("container", container)];
+            recording.series("container_cpu_cfs_periods_total", &labels, |at| Some((at * 10.0).floor()));
+            recording.series("container_cpu_cfs_throttled_periods_total", &labels, |at| {
+                Some((at * held_back).floor())
+            });
+        }
     });
     let used = async |object: &str| {
         pods_used(&stage.source, object, stage.at(-1800.0), stage.at(0.0)).await.unwrap()
     };
     let told = used("cl-train-0123456789").await;
-    let [one] = &told[..] else { panic!("{told:?}") };
-    assert_eq!((one.pod.as_str(), one.peak_memory), ("cl-train-0123456789-worker-0", 512.0 * MIB));
-    assert!((one.cores - 1.5).abs() < 0.02 && (one.most_cores - 1.5).abs() < 0.1, "{one:?}");
-    assert!((118..=122).contains(&one.times), "every fifteen seconds: {one:?}");
+    let [beside, one, other] = &told[..] else { panic!("{told:?}") };
+    assert_eq!([&beside.container, &one.container, &other.container], ["beside", "main", "main"]);
+    assert_eq!((&beside.pod, beside.memory[0], beside.throttled), (&one.pod, 32.0 * MIB, None));
+    let most = |values: &[f64]| values.iter().copied().fold(0.0, f64::max);
+    assert_eq!((one.pod.as_str(), most(&one.memory)), ("cl-train-0123456789-worker-0", 512.0 * MIB));
+    let peaks = one.memory.iter().filter(|value| **value > 64.0 * MIB).count();
+    assert!((2..=8).contains(&peaks), "it is a spike: {one:?}");
+    about(Some(one.cores.iter().sum::<f64>() / one.cores.len() as f64), 1.5);
+    assert!((most(&one.cores) - 1.5).abs() < 0.1, "{one:?}");
+    assert!((118..=122).contains(&one.cores.len()), "every fifteen seconds: {one:?}");
+    about(one.throttled, 0.4);
+    assert_eq!((other.pod.as_str(), other.throttled), ("cl-train-0123456789-worker-3", None));
     assert!(used("cl-other-0123456789").await.is_empty());
 }

@@ -41,7 +41,7 @@ fn role(name: &str, peak: u64) -> SizedRole {
         memory: Some(MemorySpread { middle: Bytes(peak * MIB / 2), high: Bytes(peak * MIB) }),
         cpu: Cpu(200),
         cpu_high: Cpu(300),
-        throttled: 10,
+        throttled: Some(10),
     };
     SizedRole { used: Some(used), ..SizedRole::asked(name, size(1000, 512), Reason::Asked, Reason::Asked) }
 }
@@ -85,7 +85,7 @@ async fn what_attempts_used_is_kept_by_role_and_once(fixture: Fixture) {
     assert_eq!(history.of_task("task-0", "command", "worker"), [], "of another pipeline");
     let past = &history.of_template("command", "worker")[0];
     assert_eq!((past.make.as_str(), past.input, past.end), ("m", Some(7), PastEnd::Succeeded));
-    assert_eq!((past.cpu, past.throttled, past.micros), ((200, 300), 10, 5_000_000));
+    assert_eq!((past.cpu, past.throttled, past.micros), ((200, 300), Some(10), 5_000_000));
     // The attempt has it, too.
     let stored = store.attempts(&run_id(1)).await.unwrap();
     assert_eq!(stored[0].sizing, first.sizing);

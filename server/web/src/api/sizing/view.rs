@@ -97,8 +97,9 @@ pub struct PastView {
     pub cpu: f64,
     /// Cores that it did not go beyond in 19 of 20 seconds.
     pub cpu_high: f64,
-    /// For which part of its time it was held back by its limit, between 0 and 1.
-    pub throttled: f64,
+    /// For which part of its time it was held back by its limit, between 0 and 1, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub throttled: Option<f64>,
     /// The size of its input in bytes, where that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input: Option<u64>,
@@ -171,7 +172,7 @@ impl PastView {
             memory_high: past.memory.map(|(_, high)| high),
             cpu: cores(past.cpu.0),
             cpu_high: cores(past.cpu.1),
-            throttled: f64::from(past.throttled) / 1000.0,
+            throttled: past.throttled.map(|throttled| f64::from(throttled) / 1000.0),
             input: past.input,
             out_of_memory: past.end == PastEnd::OutOfMemory,
             counts: past.make == make,
