@@ -175,8 +175,9 @@ pub struct SizedRole {
     pub cpu: Reason,
     /// How sure that is, between 0 and 1.
     pub confidence: f64,
-    /// The chance that memory runs out, as far as the history tells.
-    pub risk: f64,
+    /// The chance that what they get is too little memory, as far as the history tells; none where it tells nothing.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub risk: Option<f64>,
     /// That they got more while they ran.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub grown: Option<Grown>,
@@ -197,7 +198,7 @@ impl SizedRole {
     pub fn asked(role: &str, asked: Size, memory: Reason, cpu: Reason) -> Self {
         let role = role.to_owned();
         let (before, grown, not_grown, used) = (None, None, None, None);
-        let (confidence, risk) = (1.0, 0.0);
+        let (confidence, risk) = (1.0, None);
         let (bounded, not_asked) = (None, Vec::new());
         Self {
             role,
@@ -216,7 +217,7 @@ impl SizedRole {
         }
     }
 
-    /// The same with more memory, from a moment on at which the workers run.
+    /// The same with more memory, from a moment on at which the workers run. The risk is that of other amounts no more.
     #[must_use]
     pub fn grown(self, memory: Bytes, at: Timestamp) -> Self {
         let had = self.gets;
@@ -225,6 +226,7 @@ impl SizedRole {
             before: Some(had),
             gets: Size { memory, ..had },
             memory: Reason::NearlyFull { had: had.memory },
+            risk: None,
             grown: Some(Grown { at, times }),
             // What is noted is of what they had before.
             bounded: None,
@@ -244,6 +246,7 @@ impl SizedRole {
             gets: Size { memory: had, ..self.gets },
             memory: Reason::NotGiven { wanted },
             bounded: None,
+            risk: None,
             grown: (grown.times > 1).then(|| Grown { times: grown.times - 1, ..grown }),
             not_grown: Some(NotGrown { at, times, why: why.to_owned() }),
             ..self.clone()
@@ -337,6 +340,13 @@ impl AttemptSizing {
     #[must_use]
     pub fn changed_at(&self) -> Option<Timestamp> {
         self.roles.iter().filter_map(SizedRole::changed_at).max()
+    }
+
+    /// Says how likely it is that what the workers of a role get is too little memory.
+    pub fn set_risk(&mut self, role: &str, risk: Option<f64>) {
+        for sized in self.roles.iter_mut().filter(|sized| sized.role == role) {
+            sized.risk = risk;
+        }
     }
 
     /// What is said of the roles that get something else than was asked for.

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use crate::line::Line;
-use crate::tail::Tail;
+use crate::tail::{Tail, Value, chance_beyond};
 use crate::trace::{Attempt, Status};
 
 /// The rules' numbers. They were chosen on generated traces, before any real one was seen.
@@ -34,8 +34,6 @@ pub struct Advice {
     pub cpu: f64,
     /// What of.
     pub basis: Basis,
-    /// The chance that memory runs out, as far as the history tells.
-    pub risk: f64,
 }
 
 /// What an advice is made of.
@@ -120,6 +118,39 @@ struct Seen {
     asked: f64,
     cpu: f64,
     input: Option<f64>,
+    /// Its memory ran out: it would have used more.
+    ran_out: bool,
+}
+
+impl Seen {
+    fn log(&self) -> f64 {
+        self.peak.max(1.0).ln()
+    }
+}
+
+/// A line through inputs and peaks.
+struct Lined {
+    line: Line,
+    /// The least peak, in bytes.
+    least: f64,
+    /// The tail of the distances from the line.
+    tail: Tail,
+}
+
+impl Lined {
+    /// The logarithm of what the line says of an input.
+    fn at(&self, input: f64) -> f64 {
+        on(&self.line, self.least, input)
+    }
+
+    /// What is added as an input is larger than any before.
+    fn beyond(&self, input: f64) -> f64 {
+        (input / self.line.largest.max(1.0)).max(1.0).ln() * 0.3
+    }
+}
+
+fn on(line: &Line, least: f64, input: f64) -> f64 {
+    line.at(input).max(least * 0.5).max(1.0).ln()
 }
 
 /// The scale that tasks have before any is known.
@@ -139,6 +170,8 @@ const TRUST: f64 = 0.5;
 const STAKES: (f64, f64) = (0.001, 15.0);
 /// What the scales of tasks are measured by where the risk is shared out, and how far that goes in either direction.
 const USUAL_SCALE: (f64, f64) = (0.1, 5.0);
+/// How far what ran out of memory would have gone is not seen: so many times the scale of other tasks, at least.
+const UNSEEN: f64 = 2.0;
 /// So many attempts in a row that all need less than all before them are of another version: those before tell nothing of it.
 const ANOTHER: usize = 10;
 
@@ -158,41 +191,79 @@ impl Learner {
     /// What the next attempt at a task should get, of which so much is asked for, while so many others at it run.
     #[must_use]
     pub fn advise(&self, task: &str, memory: f64, cpu: f64, input: Option<f64>, running: usize) -> Advice {
-        let asked = |risk| Advice { memory, cpu, basis: Basis::Request, risk };
-        let Some(known) = self.tasks.get(task) else { return asked(0.0) };
+        let asked = Advice { memory, cpu, basis: Basis::Request };
+        let Some(known) = self.tasks.get(task) else { return asked };
         if let Some(too_little) = known.too_little(self.settings.window).filter(|it| it * GROWTH > memory) {
             let cpu = known.cpu(cpu);
-            return Advice { memory: too_little * GROWTH, cpu, basis: Basis::OutOfMemory, risk: 0.0 };
+            return Advice { memory: too_little * GROWTH, cpu, basis: Basis::OutOfMemory };
         }
-        let Some(tail) = known.peaks() else { return asked(0.0) };
+        let Some(tail) = known.peaks() else { return asked };
         let others = self.others();
         let risk = self.risk_of(known, &tail);
         let strictness = self.strictness[bucket(known.seen.len())].0;
         let margin = self.settings.margin;
         let plain = tail.bound(others, risk, strictness) + margin;
-        let beyond = known.still_to_come(running) * tail.scale.max(others / 2.0);
-        let lined = input.and_then(|input| known.inputs(input)).map(|(at, tail, beyond)| {
-            let distance = tail.bound(others, risk, strictness) + margin + beyond;
-            (at + distance, tail.chance_beyond(others, distance), Basis::Inputs(tail.count))
+        let beyond = known.still_to_come(running, &tail, others);
+        let lined = known.lined(input).map(|(input, lined)| {
+            let distance = lined.tail.bound(others, risk, strictness) + margin + lined.beyond(input);
+            (lined.at(input) + distance, Basis::Inputs(lined.tail.count))
         });
         // The peaks alone tell of inputs as large as they have had; there the lower bound is as good as the other.
-        let is_known =
-            |input: f64| known.seen.iter().any(|seen| seen.input.is_some_and(|other| other >= input));
-        let (bound, chance, basis) = match lined {
-            Some(lined) if lined.0 <= plain || !input.is_some_and(is_known) => lined,
-            _ => (plain + beyond, tail.chance_beyond(others, plain), Basis::Peaks(tail.count)),
+        let (bound, basis) = match lined {
+            Some(lined) if lined.0 <= plain || !input.is_some_and(|input| known.has_had(input)) => lined,
+            _ => (plain + beyond, Basis::Peaks(tail.count)),
         };
         let least = memory * TRUST / known.seen.len() as f64;
         let wanted = bound.exp().max(self.settings.floor);
         // What attempts have used beyond what they asked for shows that this does not suffice.
         let asks_too_little = known.seen.iter().any(|seen| seen.peak > seen.asked.max(memory));
         if asks_too_little && wanted > memory {
-            return Advice { memory: wanted, cpu: known.cpu(cpu), basis, risk: chance };
+            return Advice { memory: wanted, cpu: known.cpu(cpu), basis };
         }
         if wanted.max(least) >= memory * 0.97 {
-            return asked(chance);
+            return asked;
         }
-        Advice { memory: wanted.max(least), cpu: known.cpu(cpu), basis, risk: chance }
+        Advice { memory: wanted.max(least), cpu: known.cpu(cpu), basis }
+    }
+
+    /// The chance that so much memory, in bytes, does not suffice the next attempt at a task while so many others at it run, as far
+    /// as the history tells; `None` where it tells nothing.
+    #[must_use]
+    pub fn chance(&self, task: &str, gets: f64, input: Option<f64>, running: usize) -> Option<f64> {
+        let known = self.tasks.get(task)?;
+        let values = known.values(known.too_little(self.settings.window));
+        if values.is_empty() {
+            return None;
+        }
+        let (bound, tail) = (gets.max(1.0).ln(), known.peaks());
+        // What is added for what is still to come lowers no chance.
+        let beyond = tail.map_or(0.0, |tail| known.still_to_come(running, &tail, self.others()));
+        let plain = chance_beyond(&values, self.scale(known, tail, &values), bound - beyond);
+        let Some((input, lined)) = known.lined(input) else { return Some(plain) };
+        let distances = known.distances(&lined);
+        let scale = self.scale(known, Some(lined.tail), &distances);
+        let by_line = chance_beyond(&distances, scale, bound - lined.at(input) - lined.beyond(input));
+        Some(if known.has_had(input) { by_line.min(plain) } else { by_line })
+    }
+
+    /// The same of an attempt of which it is known that it needs more than `had`.
+    #[must_use]
+    pub fn chance_after(&self, task: &str, gets: f64, had: f64) -> f64 {
+        let unknown = Known::default();
+        let known = self.tasks.get(task).unwrap_or(&unknown);
+        let values = known.values(Some(had));
+        let scale = self.scale(known, known.peaks(), &values);
+        let chance = |memory: f64| chance_beyond(&values, scale, memory.max(1.0).ln());
+        (chance(gets) / chance(had)).min(1.0)
+    }
+
+    /// The scale by which chances fall: that of the tail, stretched where distances were too small.
+    fn scale(&self, known: &Known, tail: Option<Tail>, values: &[Value]) -> f64 {
+        let others = self.others();
+        let strictness = self.strictness[bucket(known.seen.len())].0.max(1.0);
+        let scale = tail.map_or(0.0, |tail| strictness * tail.mixed(others));
+        let has_open = values.iter().any(|value| value.is_open);
+        if has_open { scale.max(UNSEEN * others) } else { scale }
     }
 
     /// Takes in an attempt that has ended; `advised` is what was advised when it was submitted.
@@ -230,6 +301,7 @@ impl Learner {
                 },
                 cpu: attempt.cpu_used,
                 input: attempt.input,
+                ran_out: attempt.status == Status::OutOfMemory,
             });
             if known.seen.len() > window {
                 known.seen.pop_front();
@@ -265,10 +337,16 @@ impl Known {
         self.too_little.filter(|(_, at)| self.ended - at <= window).map(|(had, _)| had)
     }
 
-    /// How many scales those that run may go beyond those that have ended.
-    fn still_to_come(&self, running: usize) -> f64 {
+    /// How far those that run may go beyond those that have ended.
+    fn still_to_come(&self, running: usize, tail: &Tail, others: f64) -> f64 {
         let crowd = running.min(MANY) as f64 / self.ended.max(1) as f64;
-        if self.ended < ENOUGH && crowd > 2.0 { crowd.ln() } else { 0.0 }
+        let scales = if self.ended < ENOUGH && crowd > 2.0 { crowd.ln() } else { 0.0 };
+        scales * tail.scale.max(others / 2.0)
+    }
+
+    /// Whether an attempt had an input as large as this.
+    fn has_had(&self, input: f64) -> bool {
+        self.seen.iter().any(|seen| seen.input.is_some_and(|other| other >= input))
     }
 
     /// How many of the oldest were of another version, that needed more.
@@ -295,14 +373,32 @@ impl Known {
 
     /// The tail of the peaks.
     fn peaks(&self) -> Option<Tail> {
-        let seen = self.seen.iter().skip(self.outdated());
-        let mut logs: Vec<f64> = seen.map(|seen| seen.peak.max(1.0).ln()).collect();
+        let mut logs: Vec<f64> = self.seen.iter().skip(self.outdated()).map(Seen::log).collect();
         Tail::of(&mut logs)
     }
 
-    /// Where the input of an attempt tells more than the peaks alone: the logarithm of what the line says, the tail of the
-    /// distances from it, and what is added as the input is larger than any before.
-    fn inputs(&self, input: f64) -> Option<(f64, Tail, f64)> {
+    /// The logarithms of the peaks, and of what did not suffice, in bytes, where that is not among them: nobody may have measured it.
+    fn values(&self, too_little: Option<f64>) -> Vec<Value> {
+        let seen = self.seen.iter().skip(self.outdated());
+        let mut values: Vec<Value> =
+            seen.map(|seen| Value { at: seen.log(), is_open: seen.ran_out }).collect();
+        if let Some(at) = too_little.map(|bytes| bytes.max(1.0).ln())
+            && !values.iter().any(|value| value.is_open && value.at >= at)
+        {
+            values.push(Value { at, is_open: true });
+        }
+        values
+    }
+
+    /// How far the logarithms of the peaks lie from a line.
+    fn distances(&self, lined: &Lined) -> Vec<Value> {
+        let of = |seen: &Seen| Some(Value { at: seen.log() - lined.at(seen.input?), is_open: seen.ran_out });
+        self.seen.iter().filter_map(of).collect()
+    }
+
+    /// The input of an attempt, and the line, where it tells more than the peaks alone.
+    fn lined(&self, input: Option<f64>) -> Option<(f64, Lined)> {
+        let input = input?;
         let points: Vec<(f64, f64)> =
             self.seen.iter().filter_map(|seen| Some((seen.input?, seen.peak))).collect();
         // A line has two numbers of its own.
@@ -314,16 +410,14 @@ impl Known {
             return None;
         }
         let least = points.iter().map(|(_, peak)| *peak).fold(f64::INFINITY, f64::min);
-        let at = |input: f64| line.at(input).max(least * 0.5).max(1.0).ln();
         let mut distances: Vec<f64> =
-            points.iter().map(|(input, peak)| peak.max(1.0).ln() - at(*input)).collect();
+            points.iter().map(|(input, peak)| peak.max(1.0).ln() - on(&line, least, *input)).collect();
         let spread = deviation(&distances);
         let logs: Vec<f64> = points.iter().map(|(_, peak)| peak.max(1.0).ln()).collect();
         if spread > 0.6 * deviation(&logs) {
             return None;
         }
-        let beyond = (input / line.largest.max(1.0)).max(1.0).ln() * 0.3;
-        Some((at(input), Tail::of(&mut distances)?, beyond))
+        Some((input, Lined { line, least, tail: Tail::of(&mut distances)? }))
     }
 
     /// Cores: the most that was used lately and a little more, and no more than is asked for.

@@ -16,6 +16,6 @@ pub mod trace;
 
 pub use learner::{Advice, Basis, Learner, MANY, Settings};
 pub use place::{keep_placeable, keep_possible};
-pub use policy::{BUILT_IN, Policy, built_in};
+pub use policy::{BOUNDS, BUILT_IN, Policy, built_in};
 pub use recommend::{Question, Taught, grown, in_hindsight, keep_within, recommend, recommend_by};
 pub use trace::{Attempt, Status, TraceError};

@@ -90,6 +90,23 @@ impl Taught {
     fn confidence(&self) -> f64 {
         f64::from(self.held) / f64::from(self.known + 1)
     }
+
+    /// The chance that so much memory does not suffice the next attempt, as far as the history tells; `None` where it tells nothing.
+    /// `question` is that of which this was taught.
+    #[must_use]
+    pub fn risk(&self, question: &Question<'_>, gets: Bytes) -> Option<f64> {
+        if let Some(had) = question.ran_out {
+            return Some(self.risk_after(had, gets));
+        }
+        let input = question.input.map(|input| input as f64);
+        self.learner.chance(OWN, gets.0 as f64, input, question.running)
+    }
+
+    /// The same of workers of which it is known that they need more than `had`.
+    #[must_use]
+    pub fn risk_after(&self, had: Bytes, gets: Bytes) -> f64 {
+        self.learner.chance_after(OWN, gets.0 as f64, had.0 as f64)
+    }
 }
 
 /// Whether so much memory would have sufficed an attempt.
@@ -132,20 +149,20 @@ pub fn in_hindsight(question: &Question<'_>) -> Vec<Size> {
     question.past.iter().map(then).collect()
 }
 
-/// The same by what the attempts of the question have taught.
+/// The same by what the attempts of the question have taught. Whoever gives less than this says, has to ask [`Taught::risk`] again.
 #[must_use]
 pub fn recommend_by(taught: &Taught, question: &Question<'_>) -> SizedRole {
     let past: Vec<&Past> = question.past.iter().filter(|past| past.make == question.make).collect();
     // What a person asks for anew is no change of ours.
     let before = past.last().filter(|past| past.asked() == question.asked).map(|past| past.had());
-    let (memory, why, risk) = memory(taught, question, &past);
+    let (memory, why) = memory(taught, question, &past);
     let (cpu, why_cpu) = cpu(question, &past);
     SizedRole {
         before,
         gets: Size { cpu, memory },
         bounded: bounded(question, memory, why),
         confidence: taught.confidence(),
-        risk,
+        risk: taught.risk(question, memory),
         ..SizedRole::asked(question.role, question.asked, why, why_cpu)
     }
 }
@@ -189,10 +206,10 @@ fn part(asked: u64, gets: u64, share: f64) -> u64 {
     if gets <= asked || share >= 1.0 { gets } else { asked + ((gets - asked) as f64 * share) as u64 }
 }
 
-fn memory(taught: &Taught, question: &Question<'_>, past: &[&Past]) -> (Bytes, Reason, f64) {
+fn memory(taught: &Taught, question: &Question<'_>, past: &[&Past]) -> (Bytes, Reason) {
     let asked = question.asked.memory;
     if let Some(by) = question.kept.memory {
-        return (asked, Reason::Kept { by }, 0.0);
+        return (asked, Reason::Kept { by });
     }
     let advice = advised(&taught.learner, question.asked, question.input, question.running);
     let (mut wanted, mut why) = (advice.memory, reason(&advice));
@@ -203,7 +220,7 @@ fn memory(taught: &Taught, question: &Question<'_>, past: &[&Past]) -> (Bytes, R
         }
     }
     if why == Reason::Asked {
-        return (asked, why, advice.risk);
+        return (asked, why);
     }
     let before = past.last().map(|past| past.had().memory.0 as f64);
     let is_grown = matches!(why, Reason::RanOut { .. });
@@ -218,11 +235,7 @@ fn memory(taught: &Taught, question: &Question<'_>, past: &[&Past]) -> (Bytes, R
     let gets =
         within(wanted as u64, asked.0, question.most.memory.0, question.beside.0.saturating_add(floor()));
     let is_near = gets < asked.0 && gets as f64 >= asked.0 as f64 * NEAR;
-    if is_near || gets == asked.0 && !is_grown {
-        (asked, Reason::Asked, advice.risk)
-    } else {
-        (Bytes(gets), why, advice.risk)
-    }
+    if is_near || gets == asked.0 && !is_grown { (asked, Reason::Asked) } else { (Bytes(gets), why) }
 }
 
 /// What kept workers from more memory, where they get as much as any node has.

@@ -17,8 +17,20 @@ pub(crate) struct Tail {
     weight: f64,
 }
 
+/// One of them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Value {
+    /// How large it is.
+    pub(crate) at: f64,
+    /// Memory ran out at that: how far it would have gone is not known.
+    pub(crate) is_open: bool,
+}
+
 /// How many distances the scale of the other tasks counts for.
 const PRIOR: f64 = 2.0;
+/// The chance that the next one is of a kind that none before announces, such as another version, and the scale by which such
+/// ones go beyond the largest. Chosen on generated traces: without it, the smallest chances were far too small.
+const UNFORESEEN: (f64, f64) = (0.002, 1.0);
 
 impl Tail {
     /// Of at least one value.
@@ -45,11 +57,18 @@ impl Tail {
         let beyond = (1.0 / ((self.count as f64 + 1.0) * risk)).ln().max(0.0);
         self.largest + strictness * self.mixed(others) * beyond
     }
+}
 
-    /// The chance that the next one goes beyond a bound.
-    pub(crate) fn chance_beyond(&self, others: f64, bound: f64) -> f64 {
-        let first = 1.0 / (self.count as f64 + 1.0);
-        let distance = (bound - self.largest).max(0.0);
-        first * (-distance / self.mixed(others).max(1e-3)).exp()
-    }
+/// The chance that the next one goes beyond a bound, by at least one value: the share of those that do, were there one more, which
+/// is as large as the largest or larger. Of an open one it is not known, and falls with the distance, by the scale.
+pub(crate) fn chance_beyond(values: &[Value], scale: f64, bound: f64) -> f64 {
+    let falls = |from: f64, scale: f64| (-(bound - from).max(0.0) / scale.max(1e-3)).exp();
+    let beyond = |value: &Value| {
+        if value.is_open { falls(value.at, scale) } else { f64::from(value.at > bound) }
+    };
+    let largest = values.iter().map(|value| value.at).fold(f64::NEG_INFINITY, f64::max);
+    let sum = values.iter().map(beyond).sum::<f64>() + falls(largest, scale);
+    let foreseen = sum / (values.len() as f64 + 1.0);
+    let (chance, wide) = UNFORESEEN;
+    foreseen + (1.0 - foreseen) * chance * falls(largest, wide)
 }

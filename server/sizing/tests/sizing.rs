@@ -2,9 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+use std::collections::HashMap;
+
 use cubeloom_sizing::generate::{self, Kind};
 use cubeloom_sizing::replay::{Score, replay};
-use cubeloom_sizing::{Attempt, BUILT_IN, Basis, Learner, MANY, Policy, Settings, Status, built_in, trace};
+use cubeloom_sizing::{
+    Advice, Attempt, BOUNDS, BUILT_IN, Basis, Learner, MANY, Policy, Settings, Status, built_in, trace,
+};
 use proptest::prelude::*;
 
 const GIB: f64 = 1024.0 * 1024.0 * 1024.0;
@@ -78,20 +82,36 @@ fn a_task_that_is_known_gets_little_more_than_it_needs() {
     let advice = learner.advise("task", 16.0 * GIB, 4.0, None, 0);
     assert!(advice.memory > 2.03 * GIB && advice.memory < 3.5 * GIB, "{advice:?}");
     assert!(matches!(advice.basis, Basis::Peaks(30)), "{advice:?}");
-    assert!((advice.cpu - 1.1).abs() < 1e-9 && advice.risk < 0.002, "{advice:?}");
+    let risk = learner.chance("task", advice.memory, None, 0).unwrap();
+    assert!((advice.cpu - 1.1).abs() < 1e-9 && risk < 0.002, "{advice:?}, {risk}");
     let unknown = learner.advise("another", 16.0 * GIB, 4.0, None, 0);
     assert_eq!((unknown.memory, unknown.cpu, unknown.basis), (16.0 * GIB, 4.0, Basis::Request));
+    assert_eq!(learner.chance("another", 16.0 * GIB, None, 0), None);
+    // What is given may be less than what is advised, and less than most have needed.
+    assert!(learner.chance("task", GIB, None, 0).unwrap() > 0.99);
 }
 
 #[test]
 fn more_than_was_asked_for_is_given_only_after_memory_ran_out() {
     let ran_out = Attempt { status: Status::OutOfMemory, ..attempt(0, 16.0) };
-    let advice = learned([ran_out]).advise("task", 16.0 * GIB, 4.0, None, 0);
+    let learner = learned([ran_out.clone()]);
+    let advice = learner.advise("task", 16.0 * GIB, 4.0, None, 0);
     assert_eq!((advice.memory, advice.basis), (24.0 * GIB, Basis::OutOfMemory));
+    // How far it would have gone is not known: more of it is less risky, and what it had is known to be too little.
+    let risk = |gib: f64| learner.chance("task", gib * GIB, None, 0).unwrap();
+    assert!(risk(16.0) > 0.99 && (0.2..0.4).contains(&risk(24.0)), "{} {}", risk(16.0), risk(24.0));
+    assert!(risk(36.0) < risk(24.0) && risk(36.0) > 0.0, "{}", risk(36.0));
+    assert!((learner.chance_after("task", 24.0 * GIB, 16.0 * GIB) - risk(24.0)).abs() < 0.01);
+    // Beside others that needed little it is one of many, but not for an attempt that needs as much.
+    let beside = learned((1..10).map(|n| attempt(n, 2.0)).chain([ran_out]));
+    let of_any = beside.chance("task", 24.0 * GIB, None, 0).unwrap();
+    assert!(of_any < 0.3 && beside.chance_after("task", 24.0 * GIB, 16.0 * GIB) > 2.0 * of_any, "{of_any}");
     // Where nobody measures, that it ran out is all that is known.
     let unmeasured = Attempt { status: Status::OutOfMemory, peak_memory: 0.0, ..attempt(0, 16.0) };
     let advice = learned([unmeasured]).advise("task", 16.0 * GIB, 4.0, None, 0);
     assert_eq!(advice.basis, Basis::OutOfMemory, "{advice:?}");
+    let unmeasured = Attempt { status: Status::OutOfMemory, peak_memory: 0.0, ..attempt(0, 16.0) };
+    assert!(learned([unmeasured]).chance("task", 24.0 * GIB, None, 0).unwrap() > 0.2);
 }
 
 /// Of tasks that begin together, the smallest end first.
@@ -101,6 +121,8 @@ fn the_first_of_many_to_end_are_believed_little() {
     let advise = |learner: &Learner, running| learner.advise("task", 64.0 * GIB, 4.0, None, running).memory;
     assert_eq!(advise(&few, 8), advise(&few, 0), "no more than twice as many run");
     assert!(advise(&few, 9) > advise(&few, 8) && advise(&few, 40) > advise(&few, 9));
+    let risk = |running| few.chance("task", 8.0 * GIB, None, running).unwrap();
+    assert!(risk(40) > risk(9) && risk(9) > risk(0), "{} {} {}", risk(0), risk(9), risk(40));
     assert_eq!(advise(&few, MANY), advise(&few, usize::MAX));
     let enough = learned((0..10).map(|n| attempt(n, 1.0)));
     assert_eq!(advise(&enough, 90), advise(&enough, 0), "enough have ended");
@@ -182,6 +204,9 @@ fn memory_that_follows_the_input_is_told_by_it() {
     );
     assert!(small.memory > 0.9 * GIB && small.memory < 1.5 * GIB, "{small:?}");
     assert!(large.memory > 8.5 * GIB && large.memory < 12.0 * GIB, "{large:?}");
+    // The same amount is much for one, and too little for the other.
+    let risk = |input: f64| learner.chance("task", 1.2 * GIB, Some(input * GIB), 0).unwrap();
+    assert!(risk(0.2) < 0.01 && risk(4.0) > 0.9, "{} {}", risk(0.2), risk(4.0));
 }
 
 /// What a rule gives after attempts of `1..=count` GiB, in GiB and cores; each used a core and a half.
@@ -198,7 +223,7 @@ fn after(name: &str, count: u32) -> (f64, f64) {
 
 #[test]
 fn the_rules_to_compare_with_are_what_they_are_called() {
-    for name in BUILT_IN.into_iter().filter(|name| *name != "oracle") {
+    for name in BUILT_IN.into_iter().filter(|name| *name != "oracle").chain(BOUNDS) {
         assert_eq!(after(name, 0), (16.0, 4.0), "nothing is known: {name}");
     }
     assert_eq!(after("request", 10), (16.0, 4.0));
@@ -232,13 +257,62 @@ fn no_rule_but_the_oracle_is_better_in_both() {
     };
     let (memory, rate) = of("cubeloom");
     assert!(memory <= 0.6 && rate <= 0.003, "{memory} of what was asked for, {rate} out of memory");
-    // The last two know what is not known yet.
-    for name in
-        BUILT_IN.into_iter().filter(|name| !["cubeloom", "known-after-first", "oracle"].contains(name))
-    {
+    for name in BUILT_IN.into_iter().filter(|name| !["cubeloom", "oracle"].contains(name)) {
         let other = of(name);
         assert!(other.0 > memory || other.1 > rate, "{name} is better: {other:?}, and {memory}, {rate}");
     }
+}
+
+/// Notes which chance to run out of memory an attempt was given, and whether it did.
+#[derive(Default)]
+struct Promises {
+    learner: Learner,
+    advised: HashMap<(String, u64), Advice>,
+    running: HashMap<String, usize>,
+    told: Vec<(f64, bool)>,
+}
+
+impl Policy for Promises {
+    fn size(&mut self, attempt: &Attempt) -> (f64, f64) {
+        let (task, memory, input) = (attempt.task.as_str(), attempt.requested_memory, attempt.input);
+        let running = self.running.entry(attempt.task.clone()).or_default();
+        let advice = self.learner.advise(task, memory, attempt.requested_cpu, input, *running);
+        let risk = self.learner.chance(task, advice.memory, input, *running);
+        self.told.extend(risk.map(|risk| (risk, advice.memory < attempt.needs())));
+        *running += 1;
+        let size = (advice.memory, advice.cpu);
+        self.advised.insert((attempt.task.clone(), attempt.submitted.to_bits()), advice);
+        size
+    }
+
+    fn learn(&mut self, attempt: &Attempt) {
+        let advised = self.advised.remove(&(attempt.task.clone(), attempt.submitted.to_bits()));
+        *self.running.get_mut(&attempt.task).unwrap() -= 1;
+        self.learner.learn(attempt, advised.as_ref());
+    }
+}
+
+#[test]
+fn no_more_run_out_than_the_chance_says() {
+    let mut promises = Promises::default();
+    for kind in Kind::ALL {
+        // Other tasks' scales count: each trace is by itself.
+        let told = std::mem::take(&mut promises.told);
+        promises = Promises { told, ..Promises::default() };
+        let _ = replay(&generate::trace(kind, 6_000, 1), &mut promises);
+    }
+    // By tens: of at least a tenth, of a hundredth to a tenth, and so on.
+    let mut tens = [(0.0, 0.0, 0.0); 4];
+    for (risk, is_too_little) in promises.told {
+        let of = &mut tens[((-risk.log10()) as usize).min(3)];
+        *of = (of.0 + 1.0, of.1 + risk, of.2 + f64::from(is_too_little));
+    }
+    for (count, promised, ran_out) in tens {
+        assert!(count >= 100.0 && ran_out <= 2.0 * promised + 10.0, "{tens:?}");
+    }
+    let sum = |of: fn(&(f64, f64, f64)) -> f64| tens.iter().map(of).sum::<f64>();
+    let (promised, ran_out) = (sum(|of| of.1), sum(|of| of.2));
+    assert!(promised > ran_out && promised < 4.0 * ran_out, "{promised} {ran_out}");
 }
 
 #[test]
@@ -305,7 +379,32 @@ proptest! {
         });
         let advice = learned(attempts).advise("task", asked * GIB, 4.0, input.map(|input| input * GIB), 0);
         prop_assert!(advice.memory > 0.0 && advice.memory <= asked * GIB, "{:?}", advice);
-        prop_assert!(advice.cpu > 0.0 && advice.cpu <= 4.0 && (0.0..=1.0).contains(&advice.risk), "{:?}", advice);
+        prop_assert!(advice.cpu > 0.0 && advice.cpu <= 4.0, "{:?}", advice);
+    }
+
+    /// More memory is never of more risk.
+    #[test]
+    fn chances_fall_with_memory(
+        seen in prop::collection::vec((0.0_f64..64.0, prop::option::of(0.0_f64..100.0), any::<bool>()), 1..80),
+        input in prop::option::of(0.0_f64..1000.0),
+        running in 0_usize..200,
+        had in 0.1_f64..64.0,
+        (less, more) in (0.1_f64..128.0, 1.0_f64..4.0),
+    ) {
+        let attempts = (0..).zip(seen).map(|(n, (peak, input, ran_out))| {
+            let status = if ran_out { Status::OutOfMemory } else { Status::Succeeded };
+            let requested_memory = if ran_out { peak * GIB } else { 64.0 * GIB };
+            Attempt { input: input.map(|input| input * GIB), requested_memory, status, ..attempt(n, peak) }
+        });
+        let learner = learned(attempts);
+        let input = input.map(|input| input * GIB);
+        let chances = [less, less * more].map(|gib| {
+            let any = learner.chance("task", gib * GIB, input, running).unwrap_or(0.5);
+            (any, learner.chance_after("task", gib * GIB, had * GIB))
+        });
+        for (with_less, with_more) in [(chances[0].0, chances[1].0), (chances[0].1, chances[1].1)] {
+            prop_assert!((0.0..=1.0).contains(&with_less) && with_more <= with_less + 1e-9, "{:?}", chances);
+        }
     }
 
     /// What is read from a file is refused with a sentence, or taken.

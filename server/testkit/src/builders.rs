@@ -164,7 +164,8 @@ pub fn span(text: &str) -> Span {
     text.parse().expect("a length of time")
 }
 
-/// The templates `noop` (one worker), `gang` (argument `workers`), and `elastic` (arguments `min` and `max`).
+/// The templates `noop` (one worker), `gang` (argument `workers`), `elastic` (arguments `min` and `max`), and `pair` (a master and
+/// a worker).
 #[must_use]
 pub fn templates() -> TemplateSet {
     let install = |template: TaskTemplate| {
@@ -188,7 +189,10 @@ pub fn templates() -> TemplateSet {
         elastic: Some(range),
         ..noop("elastic")
     };
-    TemplateSet::from([install(noop("noop")), install(gang), install(elastic)])
+    let master = RoleTemplate { name: "master".into(), ..role(json!(1)) };
+    let pair =
+        TaskTemplate { framework: "xgboost".into(), roles: vec![master, role(json!(1))], ..noop("pair") };
+    TemplateSet::from([install(noop("noop")), install(gang), install(elastic), install(pair)])
 }
 
 fn role(replicas: Value) -> RoleTemplate {

@@ -35,6 +35,8 @@ pub enum Behaviour {
     Fail(FailureKind),
     /// It has run for ten seconds and needed this much memory; it has succeeded where each worker had it.
     Needs(Bytes),
+    /// The same, where the workers of each role needed an amount of their own, in the order of the roles.
+    NeedsEach(Vec<Bytes>),
     /// It runs until the test ends it.
     Hold,
     /// It is forgotten: the cluster will say that it knows nothing of it.
@@ -301,24 +303,25 @@ impl FakeExecutor {
         );
     }
 
-    /// What a worker of each role needs is there, or its first role's memory runs out.
-    fn end_by_need(&self, inner: &mut Inner, job: &Job, need: Bytes) {
+    /// What a worker of each role needs is there, or memory of the first role that has less runs out.
+    fn end_by_need(&self, inner: &mut Inner, job: &Job, needs: &[Bytes]) {
         let ended_at = self.clock.now();
-        let has = job.roles.iter().map(|role| role.resources.memory).min().unwrap_or_default();
-        let usage = |role: &JobRole| RoleUsage {
+        let usage = |(role, need): (&JobRole, &Bytes)| RoleUsage {
             role: role.name.clone(),
-            peak_memory: need.min(has),
+            peak_memory: role.resources.memory.min(*need),
             memory: None,
             cpu: Cpu(50),
             cpu_high: Cpu(50),
             throttled: Some(0),
         };
-        let outcome = if has >= need {
-            Outcome::Succeeded
-        } else {
-            let worker = job.roles.first().map(|role| WorkerName { role: role.name.clone(), index: 0 });
-            let failure = Failure::new(FailureKind::OutOfMemory, "as the test wants it");
-            Outcome::Failed(Failure { worker, ..failure })
+        let mut each = job.roles.iter().zip(needs);
+        let outcome = match each.find(|(role, need)| role.resources.memory < **need) {
+            None => Outcome::Succeeded,
+            Some((role, _)) => {
+                let worker = Some(WorkerName { role: role.name.clone(), index: 0 });
+                let failure = Failure::new(FailureKind::OutOfMemory, "as the test wants it");
+                Outcome::Failed(Failure { worker, ..failure })
+            }
         };
         let ended = Ended {
             outcome,
@@ -326,7 +329,7 @@ impl FakeExecutor {
             ended_at,
             report: Report::default(),
             usage: UsageSummary::default(),
-            roles: job.roles.iter().map(usage).collect(),
+            roles: job.roles.iter().zip(needs).map(usage).collect(),
         };
         self.end_as(inner, &job.key, ended);
     }
@@ -360,7 +363,8 @@ impl FakeExecutor {
                 let failure = Failure::new(kind, "as the test wants it");
                 self.end(&mut inner, key, Outcome::Failed(failure), Report::default());
             }
-            Behaviour::Needs(memory) => self.end_by_need(&mut inner, job, memory),
+            Behaviour::Needs(memory) => self.end_by_need(&mut inner, job, &vec![memory; job.roles.len()]),
+            Behaviour::NeedsEach(needs) => self.end_by_need(&mut inner, job, &needs),
             Behaviour::Hold => {
                 let workers = inner.workers.entry(key.clone()).or_default();
                 workers.least = if job.elastic.is_some() { job.gang } else { job.workers() };

@@ -5,7 +5,7 @@ use cubeloom_domain::executor::{NodeFacts, largest};
 use cubeloom_domain::pipeline::SizingMode;
 use cubeloom_domain::plan::{PlannedRole, PlannedTask, RunPlan};
 use cubeloom_domain::sizing::{self, AttemptSizing, Size, SizedRole, SizingHistory};
-use cubeloom_sizing::{Question, in_hindsight, keep_possible, recommend};
+use cubeloom_sizing::{Question, Taught, in_hindsight, keep_possible, recommend_by};
 
 /// What the workers of a task would get in `auto` on these nodes; `bound` is what its project may hold, as far as it is known.
 pub(crate) fn recommended(
@@ -17,9 +17,18 @@ pub(crate) fn recommended(
 ) -> AttemptSizing {
     let planned = plan.task(ix);
     let make = sizing::make(plan, ix);
-    let of_role = |role: &PlannedRole| recommend(&asked(plan, ix, role, &make, history, nodes));
-    let mut roles: Vec<SizedRole> = planned.roles.iter().map(of_role).collect();
+    let teach = |role| {
+        let question = asked(plan, ix, role, &make, history, nodes);
+        (Taught::new(question.make, question.past, question.kin), question)
+    };
+    let known: Vec<(Taught, Question<'_>)> = planned.roles.iter().map(teach).collect();
+    let mut roles: Vec<SizedRole> =
+        known.iter().map(|(taught, question)| recommend_by(taught, question)).collect();
     keep_possible(&mut roles, planned, nodes, bound);
+    // What was lowered is too little more often.
+    for (sized, (taught, question)) in roles.iter_mut().zip(&known) {
+        sized.risk = taught.risk(question, sized.gets.memory);
+    }
     AttemptSizing { make, input: None, roles, grows: false }
 }
 

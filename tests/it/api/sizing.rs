@@ -83,6 +83,7 @@ fn a_task_gets_what_it_needs_and_more_when_that_does_not_suffice() {
     assert!(of("memory_middle") <= of("memory_high"), "{known:#}");
     let changes = known["changes"].as_array().unwrap();
     assert!(changes.len() >= 2 && changes[0]["after"]["memory"] == json!(ASKED), "{known:#}");
+    assert!(changes.iter().chain([role]).all(|told| told["risk"].as_f64().unwrap() > 0.0), "{known:#}");
 
     // Taken back, it gets what it asks for; whoever only looks may not do that.
     let viewer = server.as_(Who::Viewer);
@@ -171,6 +172,8 @@ fn what_nears_its_memory_limit_gets_more_while_it_runs() {
         .collect();
     let [small, middle, large] = [128, 192, 288].map(|mib| json!(mib * MIB));
     assert_eq!(changes, [(&middle, &large), (&small, &middle)], "{known:#}");
+    let risk = known["changes"][0]["risk"].as_f64().unwrap();
+    assert!(risk > 0.01 && risk < 0.9, "half as much again may be too little: {risk}");
 
     // Beside what it used stands what it had at each time.
     let used = editor.get(&format!("/runs/{run}/tasks/eat/usage")).expect(200).json();

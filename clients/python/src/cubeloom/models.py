@@ -7101,9 +7101,9 @@ class RoleSizingView(TypedDict):
     How sure that is, between 0 and 1: the share of earlier attempts that would have had enough of what was advised before
     each, were there one more, which would not.
     """
-    risk: float
+    risk: NotRequired[float | None]
     """
-    The chance that memory runs out, as far as the history tells.
+    The chance that what is recommended is too little memory, as far as the history tells; `null` where it tells nothing.
     """
     past: list[PastView]
     """
@@ -7377,9 +7377,9 @@ class SizeChangeView(TypedDict):
     """
     How sure that was, between 0 and 1.
     """
-    risk: float
+    risk: NotRequired[float | None]
     """
-    The chance that memory would run out, as far as the history told.
+    The chance that what it got was too little memory, as far as the history told; `null` where it told nothing.
     """
 
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 use cubeloom_sizing::generate::Kind;
+use cubeloom_sizing::{BOUNDS, BUILT_IN};
 
 /// `sizing`
 #[derive(Debug, Subcommand)]
@@ -25,9 +26,9 @@ Example:
 pub struct Replay {
     /// The trace; `-` for standard input
     pub trace: PathBuf,
-    /// Only these rules
+    /// Only these rules; `known-after-first`, which is a bound and no rule, is played only where it is named
     #[arg(long, value_delimiter = ',', value_name = "NAMES",
-        value_parser = clap::builder::PossibleValuesParser::new(cubeloom_sizing::BUILT_IN))]
+        value_parser = clap::builder::PossibleValuesParser::new(BUILT_IN.into_iter().chain(BOUNDS)))]
     pub policy: Vec<String>,
 }
 

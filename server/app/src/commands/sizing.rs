@@ -5,7 +5,7 @@ use std::io::{self, BufReader, Read};
 
 use anyhow::Context;
 use cubeloom_sizing::replay::{Score, replay};
-use cubeloom_sizing::{Attempt, BUILT_IN, built_in, generate, trace};
+use cubeloom_sizing::{Attempt, BOUNDS, BUILT_IN, built_in, generate, trace};
 use serde_json::{Value, json};
 
 use crate::cli;
@@ -26,11 +26,13 @@ pub fn sizing(command: &cli::Sizing, output: Output) -> anyhow::Result<Exit> {
 
 fn score(args: &cli::Replay, output: Output) -> anyhow::Result<Exit> {
     let attempts = read(args)?;
-    let wanted = |name: &&str| args.policy.is_empty() || args.policy.iter().any(|wanted| wanted == name);
+    let is_named = |name: &&str| args.policy.iter().any(|wanted| wanted == name);
+    let wanted = |name: &&str| args.policy.is_empty() || is_named(name);
     let play = |name: &'static str| Some((name, replay(&attempts, built_in(name)?.as_mut())));
     let bound = |name| anyhow::Ok(replay(&attempts, built_in(name).context("a policy is missing")?.as_mut()));
     let (asked, oracle) = (bound("request")?, bound("oracle")?);
-    let scores: Vec<(&str, Score)> = BUILT_IN.into_iter().filter(wanted).filter_map(play).collect();
+    let names = BUILT_IN.into_iter().filter(wanted).chain(BOUNDS.into_iter().filter(is_named));
+    let scores: Vec<(&str, Score)> = names.filter_map(play).collect();
     match output {
         Output::Json => {
             show::json(&scores.iter().map(|score| as_json(score, &asked, &oracle)).collect::<Vec<_>>())?

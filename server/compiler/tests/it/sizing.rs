@@ -1,10 +1,11 @@
 //! Who decides about amounts: the template's env, the task's pin, the modes; each line of the order.
 
+use cubeloom_domain::executor::GpuFacts;
 use cubeloom_domain::pipeline::SizingMode;
 use cubeloom_domain::plan::{PlannedTask, RunPlan};
 use cubeloom_domain::sizing::{Keeper, Kept, make};
 use cubeloom_domain::template::TemplateSet;
-use cubeloom_domain::{Bytes, Cpu, JsonMap, TaskIx};
+use cubeloom_domain::{Bytes, Cpu, JsonMap, Problem, TaskIx};
 
 use crate::support::{fixtures, machine, try_plan};
 
@@ -19,12 +20,20 @@ fn with_env(env: &[(&str, &str)]) -> TemplateSet {
     templates
 }
 
-fn plan(templates: &TemplateSet, head: &str, task: &str) -> RunPlan {
+/// On a machine with so many cards.
+fn plan_with(cards: usize, templates: &TemplateSet, head: &str, task: &str) -> Result<RunPlan, Vec<Problem>> {
     let text = format!(
         "apiVersion: cubeloom/v1\nkind: Pipeline\nname: p\n{head}\ntasks:\n  \
          - {{name: a, template: echo, arguments: {{words: [x]}}, {task}}}\n"
     );
-    try_plan(&text, JsonMap::new(), templates, &machine()).unwrap().plan
+    let mut facts = machine();
+    let card = |number| GpuFacts { uuid: format!("GPU-{number}"), ..GpuFacts::default() };
+    facts.nodes[0].gpus = (0..cards).map(card).collect();
+    try_plan(&text, JsonMap::new(), templates, &facts).map(|planned| planned.plan)
+}
+
+fn plan(templates: &TemplateSet, head: &str, task: &str) -> RunPlan {
+    plan_with(0, templates, head, task).unwrap()
 }
 
 fn planned(env: &[(&str, &str)], task: &str) -> PlannedTask {
@@ -55,6 +64,29 @@ fn what_the_template_fixes_is_fixed_and_stays() {
     // Cards are never sized: fixing them says nothing of the rest.
     let gpu = planned(&[("TASK_RESOURCE_GPU", "0")], "resources: {gpu: {count: 1}}");
     assert_eq!((&gpu.roles[0].resources.gpu, gpu.roles[0].kept), (&None, Kept::default()));
+}
+
+#[test]
+fn a_number_of_cards_is_fixed_whatever_the_task_asks_for() {
+    let planned = |count: &str, task: &str| {
+        plan_with(4, &with_env(&[("TASK_RESOURCE_GPU", count)]), "", task)
+            .map(|mut plan| plan.tasks.remove(0))
+    };
+    for task in [ASKS, "resources: {gpu: {count: 1}}", "resources: {gpu: {fraction: 0.5}}"] {
+        for count in ["2", " 2 "] {
+            let role = planned(count, task).unwrap().roles.remove(0);
+            let gpu = role.resources.gpu.unwrap();
+            assert_eq!((gpu.count, gpu.fraction, role.kept), (Some(2), None, Kept::default()), "{task}");
+        }
+    }
+    // An empty value says nothing.
+    let asked = planned("", "resources: {gpu: {count: 1}}").unwrap().roles.remove(0).resources.gpu;
+    assert_eq!(asked.unwrap().count, Some(1));
+    for count in ["many", "-1", "0.5"] {
+        let problems = planned(count, ASKS).unwrap_err();
+        let said = "the task template `echo`: TASK_RESOURCE_GPU: ";
+        assert!(problems.iter().any(|problem| problem.message.starts_with(said)), "{count}: {problems:?}");
+    }
 }
 
 #[test]

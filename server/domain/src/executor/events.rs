@@ -92,7 +92,13 @@ impl NearlyFull {
     /// attempts is a tenth more than the most that they used, so that usual use is below it.
     #[must_use]
     pub fn is(used: Bytes, limit: Bytes) -> bool {
-        used.0 > 0 && used.0 >= limit.0 - limit.0 / 20
+        used.0 > 0 && used >= Self::least(limit)
+    }
+
+    /// The least that is nearly all of a limit.
+    #[must_use]
+    pub fn least(limit: Bytes) -> Bytes {
+        Bytes(limit.0 - limit.0 / 20)
     }
 }
 

@@ -11,7 +11,7 @@ use cubeloom_domain::outcome::{FailureKind, Outcome};
 use cubeloom_domain::pipeline::SizingMode;
 use cubeloom_domain::plan::PlannedTask;
 use cubeloom_domain::record::AttemptRecord;
-use cubeloom_domain::sizing::{AttemptSizing, Grown, NoMore};
+use cubeloom_domain::sizing::{AttemptSizing, Grown, NoMore, Reason};
 use cubeloom_domain::state::AttemptState;
 use cubeloom_domain::{Bytes, Timestamp};
 use cubeloom_sizing::keep_possible;
@@ -35,7 +35,7 @@ pub(super) fn take_back(record: &mut AttemptRecord, planned: &PlannedTask, role:
         }
         let (Some(grown), Some(before)) = (sized.grown, sized.before) else { continue };
         taken.push((grown.at, Bytes(sized.gets.memory.0.saturating_sub(before.memory.0))));
-        (sized.gets, sized.bounded) = (before, None);
+        (sized.gets, sized.bounded, sized.risk) = (before, None, None);
         sized.grown = (grown.times > 1).then(|| Grown { times: grown.times - 1, ..grown });
     }
     let of_role = |workers| planned.workers_of(role, workers);
@@ -91,11 +91,13 @@ impl Core {
         now: Timestamp,
     ) {
         let Some(executor) = self.executor(at) else { return };
+        let risk = self.risk_after(at, &full.role, full.used, memory);
         let grow = |sizing: &mut AttemptSizing| {
             sizing.grow(&full.role, memory, now);
             for sized in sizing.roles.iter_mut().filter(|sized| sized.role == full.role) {
                 sized.bounded = bounded;
             }
+            sizing.set_risk(&full.role, risk);
             true
         };
         match self.with_memory(at, now, grow) {
@@ -159,19 +161,26 @@ impl Core {
 
     /// The workers of a role keep what they had: not all of them could be given more.
     pub(super) fn not_given(&mut self, at: At, not: &NotGiven, now: Timestamp) {
-        let sized = |core: &Self| {
-            let record = &core.runs[at.slot].as_ref()?.live(at)?.record;
+        let before = || {
+            let record = &self.runs[at.slot].as_ref()?.live(at)?.record;
             record.sizing.as_deref()?.of(&not.role).cloned()
         };
-        let Some(grown) = sized(self).and_then(|before| before.grown) else { return };
-        let take_back = |sizing: &mut AttemptSizing| sizing.not_given(&not.role, not.memory, now, &not.why);
+        let Some(before) = before() else { return };
+        let (Reason::NearlyFull { had }, Some(grown)) = (before.memory, before.grown) else { return };
+        let risk = self.risk_after(at, &not.role, NearlyFull::least(had), had);
+        let take_back = |sizing: &mut AttemptSizing| {
+            let is_taken = sizing.not_given(&not.role, not.memory, now, &not.why);
+            if is_taken {
+                sizing.set_risk(&not.role, risk);
+            }
+            is_taken
+        };
         let Some(Ok(_)) = self.with_memory(at, now, take_back) else { return };
-        let Some(has) = sized(self).map(|now| now.gets.memory) else { return };
         let Some(run) = self.runs[at.slot].as_mut() else { return };
         let plan = Arc::clone(&run.plan);
         let Some(live) = run.instance_mut(at).and_then(|instance| instance.live.as_mut()) else { return };
         // Nor was it theirs between the decision and now.
-        let more = Bytes(not.memory.0.saturating_sub(has.0));
+        let more = Bytes(not.memory.0.saturating_sub(had.0));
         let of_role = |workers| plan.task(at.task).workers_of(&not.role, workers);
         live.record.never_had(more, grown.at, of_role);
         let (key, role, why) = (&live.record.key, &not.role, &not.why);

@@ -167,25 +167,47 @@ impl Core {
             .taught
             .entry((at.slot, at.task))
             .or_insert_with(|| planned.roles.iter().map(teach).collect::<Vec<_>>());
-        let each = planned.roles.iter().zip(&*taught).zip(&decided.ran_out);
-        let mut roles: Vec<SizedRole> = each
-            .map(|((role, taught), ran_out)| match role.replicas {
-                0 => as_asked(role),
-                _ => recommend_by(taught, &self.question(run, role, (&decided, *ran_out), history)),
-            })
+        let roles = self.roles_of(run, taught, &decided, history);
+        if memo.sized.len() >= REMEMBERED {
+            memo.sized.clear();
+        }
+        memo.sized.insert(decided, roles.clone());
+        Some(AttemptSizing { make, input, roles, grows: false })
+    }
+
+    /// What the workers of each role of a task get by what was taught of it, as far as nodes and the project can hold that.
+    fn roles_of(
+        &self,
+        run: &ActiveRun,
+        taught: &[Taught],
+        decided: &Decided,
+        history: &SizingHistory,
+    ) -> Vec<SizedRole> {
+        let planned = run.plan.task(decided.task);
+        let each = planned.roles.iter().zip(taught).zip(&decided.ran_out);
+        let known: Vec<(&Taught, Question<'_>)> = each
+            .map(|((role, taught), ran_out)| (taught, self.question(run, role, (decided, *ran_out), history)))
             .collect();
-        let place = self.places.get(run.place_of(at.task));
+        let each = planned.roles.iter().zip(&known);
+        let recommended = each.map(|(role, (taught, question))| match role.replicas {
+            0 => as_asked(role),
+            _ => recommend_by(taught, question),
+        });
+        let mut roles: Vec<SizedRole> = recommended.collect();
+        let place = self.places.get(run.place_of(decided.task));
         keep_possible(
             &mut roles,
             planned,
             place.map_or(&[], |place| place.nodes()),
             self.bound(run, planned),
         );
-        if memo.sized.len() >= REMEMBERED {
-            memo.sized.clear();
+        // What was lowered is too little more often.
+        for ((sized, role), (taught, question)) in roles.iter_mut().zip(&planned.roles).zip(&known) {
+            if role.replicas > 0 {
+                sized.risk = taught.risk(question, sized.gets.memory);
+            }
         }
-        memo.sized.insert(decided, roles.clone());
-        Some(AttemptSizing { make, input, roles, grows: false })
+        roles
     }
 
     fn question<'q>(
@@ -214,6 +236,18 @@ impl Core {
             ran_out,
             running: decided.running,
         }
+    }
+
+    /// The chance that so much memory does not suffice workers of a role that run, and of which it is known that they need more than
+    /// `had`.
+    pub(super) fn risk_after(&self, at: At, role: &str, had: Bytes, gets: Bytes) -> Option<f64> {
+        let run = self.runs[at.slot].as_ref()?;
+        let history = self.histories.of(run)?;
+        let planned = run.plan.task(at.task);
+        let template = &run.plan.template_of(planned).name;
+        let past = history.of_task(&planned.name, template, role);
+        let taught = Taught::new(run.make(at.task), past, history.of_template(template, role));
+        Some(taught.risk_after(had, gets))
     }
 
     /// What jobs of a run's project can hold together, where a task goes.

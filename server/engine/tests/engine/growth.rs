@@ -103,6 +103,8 @@ on_both! {
         let changes = server.store.size_changes("default", "p", "a", 9).await.unwrap();
         assert_eq!(changes.len(), 1, "{changes:?}");
         assert_eq!(changes[0].sized.memory, Reason::NearlyFull { had: Bytes(2 * GIB) });
+        let risk = changes[0].sized.risk.unwrap();
+        assert!(risk > 0.01 && risk < 0.5, "half as much again may be too little, too: {risk}");
         let said = "memory 3Gi instead of 2Gi: 2Gi were nearly used up while it ran";
         assert_eq!(changes[0].sized.change().as_deref(), Some(said));
 
@@ -143,6 +145,8 @@ on_both! {
         let changes = server.store.size_changes("default", "p", "a", 9).await.unwrap();
         let said: Vec<_> = changes.iter().map(|change| change.sized.memory).collect();
         assert_eq!(said, [Reason::NotGiven { wanted: Bytes(3 * GIB) }, Reason::NearlyFull { had: Bytes(2 * GIB) }]);
+        let risks = [&changes[0], &changes[1]].map(|change| change.sized.risk.unwrap());
+        assert!(risks[0] > 0.5 && risks[0] > risks[1], "what it has is nearly full: {risks:?}");
         stays(&server, &key, 2).await;
         // The room is free for others: of 8 GiB all but two.
         let other = pipeline("q").task("b", |task| task.resources("1", "6Gi"));

@@ -57,6 +57,14 @@ async fn got(server: &mut Server, doc: &PipelineBuilder, mib: u64) -> Vec<u64> {
     attempts.iter().map(|attempt| memory(attempt) / MIB).collect()
 }
 
+/// What each role of an attempt gets, in MiB, and why.
+fn roles(attempt: &AttemptRecord) -> Vec<(&str, u64, Reason)> {
+    let sizing = attempt.sizing.as_ref().unwrap();
+    let all: u64 = sizing.roles.iter().map(|sized| sized.gets.memory.0).sum();
+    assert_eq!(attempt.amount.memory, Bytes(all), "what they have is what they are counted with");
+    sizing.roles.iter().map(|sized| (sized.role.as_str(), sized.gets.memory.0 / MIB, sized.memory)).collect()
+}
+
 /// Six runs of a program that needs 100 MiB.
 async fn know(server: &mut Server, doc: &PipelineBuilder) {
     for _ in 0..6 {
@@ -87,8 +95,54 @@ on_both! {
         let changes = server.store.size_changes("default", "p", "a", 100).await.unwrap();
         assert!(changes.len() >= 4, "{changes:?}");
         assert!(changes.iter().any(|change| matches!(change.sized.memory, Reason::Peaks { attempts } if attempts >= 6)));
-        assert!(changes.iter().any(|change| matches!(change.sized.memory, Reason::RanOut { .. })));
+        let mut grown = changes.iter().filter(|change| matches!(change.sized.memory, Reason::RanOut { .. })).peekable();
+        assert!(grown.peek().is_some() && grown.all(|change| change.sized.risk.is_some_and(|risk| risk > 0.0)));
         assert!(changes.iter().all(|change| change.sized.change().is_some()));
+    }
+
+    async fn each_role_is_sized_by_its_own_history_and_all_in_one_decision(server: Server) {
+        let mut server = server;
+        let more = ResourceRequest { memory: Some(Bytes(4096 * MIB)), ..ResourceRequest::default() };
+        let pair = pipeline("p").task("a", |task| {
+            task.template("pair").resources("1", "2Gi").with(|task| {
+                task.role_resources.insert("worker".into(), more);
+            })
+        });
+        let pair = pair.with(|pipeline| pipeline.sizing = Some(SizingMode::Auto));
+        let need = |master: u64, worker: u64| {
+            Behaviour::NeedsEach(vec![Bytes(master * MIB), Bytes(worker * MIB)])
+        };
+        let mut last = Vec::new();
+        for _ in 0..8 {
+            server.fake.script("a", [need(100, 1000)]);
+            let (run, state) = server.run_to_end(&pair).await;
+            assert_eq!(state, RunState::Succeeded);
+            last = attempts(&server, &run).await;
+            assert_eq!(last.len(), 1);
+        }
+        let [("master", master, why), ("worker", worker, also)] = roles(&last[0])[..] else { panic!("{last:?}") };
+        assert!((100..300).contains(&master) && (1000..2000).contains(&worker), "{master} {worker}");
+        assert_eq!([why, also], [Reason::Peaks { attempts: 7 }; 2]);
+        let said = last[0].sizing.as_ref().unwrap().sentence().unwrap();
+        assert!(said.starts_with("master: memory ") && said.contains("; worker: memory "), "{said}");
+        // The first change is of both, and of one attempt.
+        let changes = server.store.size_changes("default", "p", "a", 100).await.unwrap();
+        let [.., first, second] = &changes[..] else { panic!("{changes:?}") };
+        assert_eq!((&first.attempt, first.at), (&second.attempt, second.at));
+        assert_eq!([first.sized.role.as_str(), second.sized.role.as_str()], ["master", "worker"]);
+
+        // Memory of one runs out: it gets more, and the other what it had.
+        server.fake.script("a", vec![need(100, 3000); 2]);
+        let (run, state) = server.run_to_end(&pair).await;
+        assert_eq!(state, RunState::Succeeded);
+        let tried = attempts(&server, &run).await;
+        assert_eq!(tried.len(), 2, "{tried:?}");
+        let (before, after) = (roles(&tried[0]), roles(&tried[1]));
+        assert_eq!((after[0].1, after[1].1), (before[0].1, 4096));
+        assert_eq!(after[1].2, Reason::RanOut { had: Bytes(before[1].1 * MIB) });
+        let risk = |role: usize| tried[1].sizing.as_ref().unwrap().roles[role].risk.unwrap();
+        assert!(risk(0) > 0.0 && risk(1) > 0.0, "{} {}", risk(0), risk(1));
+        server.assert_clean().await;
     }
 
     async fn what_an_instance_ran_out_of_is_known_however_many_others_ended_since(server: Server) {

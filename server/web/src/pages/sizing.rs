@@ -51,6 +51,11 @@ impl SizingPage {
         format!("{} %", show::number((share * 1000.0).round() / 10.0))
     }
 
+    /// How likely it is that memory is too little, where that is known.
+    fn risk(&self, risk: &Option<f64>) -> String {
+        risk.as_ref().map_or_else(|| "–".into(), |risk| self.percent(risk))
+    }
+
     /// The run of an attempt, `<run>.<task>.<instance>.<n>`.
     fn run_of<'a>(&self, attempt: &'a str) -> &'a str {
         attempt.split('.').next().unwrap_or_default()

@@ -63,8 +63,8 @@ pub struct RoleSizingView {
     /// How sure that is, between 0 and 1: the share of earlier attempts that would have had enough of what was advised before
     /// each, were there one more, which would not.
     pub confidence: f64,
-    /// The chance that memory runs out, as far as the history tells.
-    pub risk: f64,
+    /// The chance that what is recommended is too little memory, as far as the history tells; `null` where it tells nothing.
+    pub risk: Option<f64>,
     /// The attempts that are known, the oldest first.
     pub past: Vec<PastView>,
 }
@@ -131,8 +131,8 @@ pub struct SizeChangeView {
     pub not_grown: Option<String>,
     /// How sure that was, between 0 and 1.
     pub confidence: f64,
-    /// The chance that memory would run out, as far as the history told.
-    pub risk: f64,
+    /// The chance that what it got was too little memory, as far as the history told; `null` where it told nothing.
+    pub risk: Option<f64>,
 }
 
 impl RoleSizingView {
