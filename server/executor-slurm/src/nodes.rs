@@ -138,6 +138,7 @@ fn cards(node: &str, gres: &str) -> Vec<GpuFacts> {
                 uuid: format!("{node}/gpu/{}", found.len()),
                 name: kind.to_owned(),
                 memory: Bytes(0),
+                xid: None,
             });
         }
     }
