@@ -80,6 +80,8 @@ struct Inner {
     shared: Vec<Arc<Vec<QueueRecord>>>,
     /// The nodes that are set aside, with the reasons.
     aside: BTreeMap<String, String>,
+    /// The cards that are faulty, by UUID, each with its error.
+    faults: BTreeMap<String, u32>,
 }
 
 /// A worker of a job that came, or went, by its rank.
@@ -184,6 +186,13 @@ impl FakeExecutor {
     /// Says that a job that is held has measured something.
     pub fn measure(&self, key: &AttemptKey, metric: Metric) {
         self.lock().tell(key, Event::Measured(metric));
+    }
+
+    /// Says that a card has had this error, or is whole again.
+    pub fn set_fault(&self, uuid: &str, xid: Option<u32>) {
+        let mut inner = self.lock();
+        inner.faults.remove(uuid);
+        inner.faults.extend(xid.map(|xid| (uuid.to_owned(), xid)));
     }
 
     /// Says at which pace a job that is held goes.
@@ -406,7 +415,14 @@ impl Executor for FakeExecutor {
         let mut facts = self.facts.clone();
         let inner = self.lock();
         facts.nodes.retain(|node| !inner.aside.contains_key(&node.name));
+        for card in facts.nodes.iter_mut().flat_map(|node| &mut node.gpus) {
+            card.xid = inner.faults.get(&card.uuid).copied();
+        }
         facts
+    }
+
+    fn forget_fault(&self, uuid: &str) -> Option<u32> {
+        self.lock().faults.remove(uuid)
     }
 
     fn share(&self, queues: &Arc<Vec<QueueRecord>>) {
@@ -425,7 +441,13 @@ impl Executor for FakeExecutor {
     }
 
     fn bind(&self, job: &Job) -> Result<Bindings, Failure> {
-        self.lock().bound.insert(job.key.clone());
+        let mut inner = self.lock();
+        let cards: usize = self.facts.nodes.iter().map(|node| node.gpus.len()).sum();
+        // Only what is faulty is refused: who has how many is the engine's to know.
+        if !inner.faults.is_empty() && job.amount().gpus as usize + inner.faults.len() > cards {
+            return Err(Failure::new(FailureKind::CouldNotStart, "not enough free graphics cards"));
+        }
+        inner.bound.insert(job.key.clone());
         Ok(Bindings::None)
     }
 

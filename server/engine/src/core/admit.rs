@@ -139,6 +139,7 @@ impl Core {
 
     /// An instance that was let in waits as before.
     fn wait_again(&mut self, at: At) -> bool {
+        self.leave_place(at);
         let Some(run) = self.runs[at.slot].as_mut() else { return false };
         run.queued += 1;
         run.tasks[at.task.index()].queued += 1;
