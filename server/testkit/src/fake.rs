@@ -188,13 +188,6 @@ impl FakeExecutor {
         self.lock().tell(key, Event::Measured(metric));
     }
 
-    /// Says that a card has had this error, or is whole again.
-    pub fn set_fault(&self, uuid: &str, xid: Option<u32>) {
-        let mut inner = self.lock();
-        inner.faults.remove(uuid);
-        inner.faults.extend(xid.map(|xid| (uuid.to_owned(), xid)));
-    }
-
     /// Says at which pace a job that is held goes.
     pub fn pace(&self, key: &AttemptKey, pace: Pace) {
         self.lock().tell(key, Event::Paced(Box::new(pace)));
@@ -441,13 +434,8 @@ impl Executor for FakeExecutor {
     }
 
     fn bind(&self, job: &Job) -> Result<Bindings, Failure> {
-        let mut inner = self.lock();
-        let cards: usize = self.facts.nodes.iter().map(|node| node.gpus.len()).sum();
-        // Only what is faulty is refused: who has how many is the engine's to know.
-        if !inner.faults.is_empty() && job.amount().gpus as usize + inner.faults.len() > cards {
-            return Err(Failure::new(FailureKind::CouldNotStart, "not enough free graphics cards"));
-        }
-        inner.bound.insert(job.key.clone());
+        self.refuse_faulty(job)?;
+        self.lock().bound.insert(job.key.clone());
         Ok(Bindings::None)
     }
 

@@ -105,7 +105,7 @@ on_both! {
         let waits = run(&mut server, "default", "second", None, 4).await;
         why(&server, &waits, "second").await;
         // Who has the card keeps it; and if the engine has not heard of it, no job is given it and fails.
-        server.fake.set_fault("card-2", Some(79));
+        server.fake.set_fault("card-2", 79);
         finish(&server, "first").await;
         let is_told = |state: &InstanceState| matches!(state, InstanceState::Waiting { reason: Some(reason), .. } if reason.explanation().is_some_and(|why| why.rule == WaitRule::Faulty));
         let record = server.instance_until(&waits, "second", is_told).await;
