@@ -1,5 +1,5 @@
 //! Clusters: an administrator adds one, changes what is said of it, asks what is missing there, sets a node of it aside or takes
-//! it back, takes the cluster away.
+//! it back, says that a faulty card is whole, takes the cluster away.
 
 import { request } from "../api/client";
 import { ask } from "../core/ask";
@@ -30,6 +30,9 @@ export function start(): void {
   }
   for (const button of all<HTMLButtonElement>("[data-back]")) {
     button.addEventListener("click", () => void trying(() => takeBack(button.dataset["cluster"] ?? "", button.dataset["back"] ?? "")));
+  }
+  for (const button of all<HTMLButtonElement>("[data-whole]")) {
+    button.addEventListener("click", () => void trying(() => takeCardBack(button.dataset["cluster"] ?? "", button.dataset["whole"] ?? "")));
   }
 }
 
@@ -116,5 +119,14 @@ async function takeBack(cluster: string, node: string): Promise<void> {
   if (!(await confirm(question))) return;
   await request("DELETE", `/clusters/${cluster}/aside/${node}`);
   toastLater(t("clusters.aside-back-done", { name: node }));
+  location.reload();
+}
+
+/** A card that was faulty is whole: jobs get it again. */
+async function takeCardBack(cluster: string, gpu: string): Promise<void> {
+  const question = { title: t("clusters.faulty-back-name", { name: gpu }), text: t("clusters.faulty-back-text"), action: t("clusters.aside-back") };
+  if (!(await confirm(question))) return;
+  await request("DELETE", `/clusters/${cluster}/gpus/${encodeURIComponent(gpu)}/fault`);
+  toastLater(t("clusters.faulty-back-done", { name: gpu }));
   location.reload();
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use cubeloom_domain::Timestamp;
+use cubeloom_domain::faulty::FaultyCards;
 use cubeloom_domain::quota::QueueRecord;
 
 use crate::amounts::{Ask, Kinds, NOTHING, Vector};
@@ -65,6 +66,8 @@ pub struct Desk {
     /// Whether jobs of other servers start as those of this one do: on a copy, to see what would become of all.
     pub(crate) leads_all: bool,
     pub(crate) nodes: Nodes,
+    /// Cards that no job gets.
+    pub(crate) faulty: Option<FaultyCards>,
 }
 
 impl Desk {
@@ -97,6 +100,7 @@ impl Desk {
             elsewhere: Elsewhere::default(),
             leads_all: false,
             nodes: Nodes::default(),
+            faulty: None,
         };
         desk.rebuild();
         desk

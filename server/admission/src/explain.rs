@@ -35,7 +35,7 @@ impl Desk {
             return None;
         }
         let block = self.block_of(&passing, job, known)?;
-        let holders = if block.rule == WaitRule::NeverFits {
+        let holders = if matches!(block.rule, WaitRule::Faulty | WaitRule::NeverFits) {
             Vec::new()
         } else {
             self.holders(job, known, &block, now)
@@ -44,6 +44,7 @@ impl Desk {
         let queue = |node: u32| self.tree.queues[node as usize].clone();
         let named = |at: u32| self.named[at as usize].limit.name.clone();
         let mut passing = passing;
+        let shortages = self.shortages(&mut passing, known, &block);
         Some(Explanation {
             parallelism: None,
             active: None,
@@ -51,7 +52,8 @@ impl Desk {
             pool: Pool { cluster: self.cluster.clone(), node_group: pool.node_group.clone() },
             queue: block.node.map(queue),
             named: block.named.map(named),
-            shortages: self.shortages(&mut passing, known, &block),
+            faulty: self.faulty_for(block.rule, &shortages),
+            shortages,
             misfit: self.misfit(known, &block),
             holders: holders.into_iter().filter_map(|holder| self.holder(holder)).collect(),
             ahead: self.before(&passing, job).unwrap_or_else(|| self.ahead(job, now)),
@@ -68,6 +70,7 @@ impl Desk {
         let least = known.least();
         let own = self
             .never(known)
+            .or_else(|| self.faulty_block(known))
             .or_else(|| self.named_block(&passing.future, &passing.named_before, known, passing.now))
             .or_else(|| self.bound_block(&passing.future, known, &least))
             .or_else(|| self.pool_block(&passing.future, known, &least));
@@ -85,7 +88,11 @@ impl Desk {
         let counts = |(other, block): &&(JobId, Block)| {
             let alone = matches!(
                 block.rule,
-                WaitRule::NeverFits | WaitRule::PersonsCap | WaitRule::NamedLimit | WaitRule::Apart
+                WaitRule::Faulty
+                    | WaitRule::NeverFits
+                    | WaitRule::PersonsCap
+                    | WaitRule::NamedLimit
+                    | WaitRule::Apart
             );
             !alone && self.entry(*other).is_some_and(|entry| entry.known.pool == pool)
         };
@@ -124,7 +131,7 @@ impl Desk {
                 asked = ledger.asked_of_person(known, &asked);
                 (ledger.of_person(known), self.tree.quota(known.leaf, known.pool).per_person)
             }
-            WaitRule::Capacity | WaitRule::NotLent => {
+            WaitRule::Capacity | WaitRule::Faulty | WaitRule::NotLent => {
                 let pool = block.pool;
                 (ledger.in_pool[pool as usize], self.pools[pool as usize].capacity)
             }

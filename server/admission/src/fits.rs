@@ -33,7 +33,7 @@ impl Block {
         Self { rule, pool, node: None, kind: 0, named: None, behind: None, until: None }
     }
 
-    fn of(self, kind: usize) -> Self {
+    pub(crate) fn of(self, kind: usize) -> Self {
         Self { kind, ..self }
     }
 

@@ -218,7 +218,8 @@ impl Passing<'_> {
     /// Whether any job waits that could start some day. What gives no single workers back keeps for as long as it runs what it
     /// gets when it starts: it gets that only where nobody waits, whatever for.
     fn anybody_waits(&self) -> bool {
-        self.out.waits.iter().any(|(_, block)| block.rule != WaitRule::NeverFits)
+        let may_start = |rule: WaitRule| !matches!(rule, WaitRule::Faulty | WaitRule::NeverFits);
+        self.out.waits.iter().any(|(_, block)| may_start(block.rule))
     }
 
     /// Whether a job waits at the bound of a queue, or of a person, for what one more worker of another would take of it.

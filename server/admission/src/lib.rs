@@ -15,6 +15,7 @@ mod claims;
 mod desk;
 mod elsewhere;
 mod explain;
+mod faulty;
 mod fits;
 mod forecast;
 mod grow;

@@ -238,7 +238,11 @@ impl<'d> Passing<'d> {
             *job == turn.job
                 && matches!(
                     block.rule,
-                    WaitRule::PersonsCap | WaitRule::NamedLimit | WaitRule::NeverFits | WaitRule::Apart
+                    WaitRule::PersonsCap
+                        | WaitRule::NamedLimit
+                        | WaitRule::Faulty
+                        | WaitRule::NeverFits
+                        | WaitRule::Apart
                 )
         });
         // A person's jobs must not keep away those of others in the same project.
@@ -287,6 +291,10 @@ impl<'d> Passing<'d> {
             if let Some(until) = block.until {
                 self.look_again(until);
             }
+            return Err(block);
+        }
+        // Nothing is kept for it: nobody knows when its cards are whole again.
+        if let Some(block) = self.desk.faulty_block(known) {
             return Err(block);
         }
         if self.waits_for_others(known) {
@@ -443,6 +451,7 @@ impl<'d> Passing<'d> {
             | WaitRule::Leaving
             | WaitRule::Scattered
             | WaitRule::Apart
+            | WaitRule::Faulty
             | WaitRule::NeverFits
             // Not the desk's: what waits for these is on no desk.
             | WaitRule::TaskParallelism

@@ -32,6 +32,7 @@ impl Desk {
         let why = Some(Box::new(why));
         Some(match rule {
             WaitRule::Capacity
+            | WaitRule::Faulty
             | WaitRule::NeverFits
             | WaitRule::Leaving
             | WaitRule::Scattered
@@ -57,9 +58,13 @@ pub fn sentence(why: &Explanation, whose: Whose<'_>) -> String {
     if let Some(misfit) = &why.misfit {
         return too_large(misfit, why.pool.node_group.as_deref());
     }
-    match worst(&why.shortages) {
+    let said = match worst(&why.shortages) {
         Some(short) => too_little(why, short, whose.person),
         None => without_amounts(why, whose.project),
+    };
+    match &why.faulty {
+        Some(faulty) => format!("{said}; {}", faulty.sentence()),
+        None => said,
     }
 }
 
@@ -170,8 +175,12 @@ pub fn used_up(name: &str, used: Option<NamedUse>) -> String {
 
 /// The shortage that is told: of cards first, as these are what is waited for longest.
 fn worst(shortages: &[Shortage]) -> Option<&Shortage> {
-    let is_of_cards = |short: &&Shortage| matches!(short.resource, Resource::Gpus | Resource::GpusOf(_));
-    shortages.iter().find(is_of_cards).or(shortages.first())
+    shortages.iter().find(|short| is_of_cards(short)).or(shortages.first())
+}
+
+/// Whether there is too little of cards.
+pub(crate) fn is_of_cards(short: &Shortage) -> bool {
+    matches!(short.resource, Resource::Gpus | Resource::GpusOf(_))
 }
 
 /// An amount with what it is of.

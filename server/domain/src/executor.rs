@@ -207,6 +207,9 @@ pub struct GpuFacts {
     pub name: String,
     /// Its memory.
     pub memory: Bytes,
+    /// The XID error of its own for which no job gets it. None while a job has it: that keeps it until it ends.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub xid: Option<u32>,
 }
 
 /// The adapter for one kind of cluster.
@@ -280,6 +283,12 @@ pub trait Executor: Send + Sync {
 
     /// Measures what its nodes and cards do now; `None` where others measure that. Blocking, for some milliseconds.
     fn measure(&self) -> Option<Reading> {
+        None
+    }
+
+    /// Lets jobs have a card again that none gets as the driver has reported an error of it; the error. `None` where none is
+    /// known of such a card.
+    fn forget_fault(&self, _uuid: &str) -> Option<u32> {
         None
     }
 

@@ -15,6 +15,7 @@ pub mod effective;
 pub mod event;
 pub mod executor;
 pub mod failpoint;
+pub mod faulty;
 pub mod graph;
 pub mod hang;
 pub mod history;

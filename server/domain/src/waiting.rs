@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::clock::Timestamp;
+use crate::faulty::FaultyCards;
 use crate::quota::{Amounts, Pool, Queue, Resource};
 use crate::shape::Misfit;
 
@@ -32,6 +33,8 @@ pub enum WaitRule {
     Leaving,
     /// Enough is free in all, but not on single nodes for all of its workers.
     Scattered,
+    /// It asks for more cards than jobs can get while some are faulty, whoever ends.
+    Faulty,
     /// It asks for more than there is, or for workers that no nodes have the room for, or than its project may ever hold.
     NeverFits,
     /// As many instances of its task go on as may at once.
@@ -59,6 +62,9 @@ pub struct Explanation {
     /// Of what its workers are made, and the nodes, where these never fit on those.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub misfit: Option<Misfit>,
+    /// The cards that no job gets as they are faulty, where there is too little of cards.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub faulty: Option<FaultyCards>,
     /// Who holds it: when all that are named here end, it starts in the next pass. Empty where that would not help.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub holders: Vec<Holder>,
@@ -162,6 +168,7 @@ impl Explanation {
             named: None,
             shortages: Vec::new(),
             misfit: None,
+            faulty: None,
             holders: Vec::new(),
             ahead: 0,
             parallelism: Some(parallelism),
@@ -174,7 +181,9 @@ impl Explanation {
     /// Whether another explanation tells a person the same: amounts and estimates that move are not worth being stored.
     #[must_use]
     pub fn tells_the_same(&self, other: &Self) -> bool {
-        let key = |one: &Self| (one.rule, one.queue.clone(), one.named.clone(), one.head.clone());
+        let key = |one: &Self| {
+            (one.rule, one.queue.clone(), one.named.clone(), one.head.clone(), one.faulty.clone())
+        };
         let holders = |one: &Self| one.holders.iter().map(|holder| holder.key.clone()).collect::<Vec<_>>();
         key(self) == key(other) && holders(self) == holders(other)
     }
@@ -202,6 +211,7 @@ mod tests {
             named: None,
             shortages: vec![shortage],
             misfit: None,
+            faulty: None,
             holders: Vec::new(),
             ahead: 3,
             parallelism: None,

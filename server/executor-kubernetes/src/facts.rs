@@ -362,6 +362,7 @@ fn node_facts(node: &Node, facts: &KubernetesFacts) -> NodeFacts {
         uuid: format!("{name}/{n}"),
         name: label(&facts.cards.product_label),
         memory: Bytes(memory << 20),
+        xid: None,
     };
     NodeFacts {
         cpu: Cpu((amount("cpu") * 1000.0) as u64),

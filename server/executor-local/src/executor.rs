@@ -38,6 +38,7 @@ use crate::scale::Wanted;
 use crate::spares::Spares;
 use crate::spec::StopWish;
 use crate::token::Tokens;
+use crate::xid::Xids;
 use crate::{cgroup, stacks, templates, terminal};
 use cubeloom_workers::reports::Reports;
 
@@ -46,6 +47,7 @@ pub struct LocalExecutor {
     pub(crate) machine: Arc<Machine>,
     facts: Facts,
     meter: Meter,
+    xids: Arc<Xids>,
 }
 
 impl LocalExecutor {
@@ -63,9 +65,10 @@ impl LocalExecutor {
         }
         let gpus = Gpus::find().unwrap_or_default();
         let facts = facts::facts(&config, &gpus);
-        let meter = Meter::new(&gpus);
+        let xids = Arc::<Xids>::default();
+        let meter = Meter::new(&gpus, Arc::clone(&xids));
         let machine = Machine {
-            leases: Leases::new(&config.data, gpus)?,
+            leases: Leases::new(&config.data, gpus, Arc::clone(&xids))?,
             pythons: Pythons::new(&config),
             tokens: Tokens::load(&layout.top("keys"))?,
             notes: Notes::new().map_err(LocalError::file("a pipe"))?,
@@ -80,7 +83,7 @@ impl LocalExecutor {
             owners,
             config,
         };
-        Ok(Arc::new(Self { machine: Arc::new(machine), facts, meter }))
+        Ok(Arc::new(Self { machine: Arc::new(machine), facts, meter, xids }))
     }
 
     /// Puts a job into the table of attempts; `None` when it is there already.
@@ -253,7 +256,15 @@ impl Growth for LocalExecutor {
 
 impl Executor for LocalExecutor {
     fn facts(&self) -> Facts {
-        self.facts.clone()
+        let (mut facts, kept_back) = (self.facts.clone(), self.machine.leases.kept_back());
+        for card in facts.nodes.iter_mut().flat_map(|node| &mut node.gpus) {
+            card.xid = kept_back.get(&card.uuid).copied();
+        }
+        facts
+    }
+
+    fn forget_fault(&self, uuid: &str) -> Option<u32> {
+        self.xids.forget(uuid)
     }
 
     fn measure(&self) -> Option<Reading> {

@@ -58,6 +58,7 @@ fn facts(device: &Device<'_>) -> Option<GpuFacts> {
         uuid: device.uuid().ok()?,
         name: device.name().unwrap_or_default(),
         memory: Bytes(device.memory_info().map_or(0, |memory| memory.total)),
+        xid: None,
     })
 }
 

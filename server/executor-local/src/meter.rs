@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::executor::NodeFacts;
@@ -18,7 +18,6 @@ use crate::xid::{self, Xids};
 /// Measures; what is a rate is one since the measurement before.
 pub(crate) struct Meter {
     links: Vec<CardLinks>,
-    nvml: OnceLock<Option<Nvml>>,
     xids: Arc<Xids>,
     before: Mutex<Before>,
 }
@@ -43,19 +42,18 @@ struct Ticks {
 const FEW: u64 = 25;
 
 impl Meter {
-    /// Begins to measure.
-    pub(crate) fn new(gpus: &Gpus) -> Self {
+    /// Begins to measure, and to keep the cards' errors.
+    pub(crate) fn new(gpus: &Gpus, xids: Arc<Xids>) -> Self {
         let uuid = |index: usize| gpus.facts.get(index).map(|card| card.uuid.clone());
         let pair = |(a, b, count): &(usize, usize, u32)| {
             Some(CardLinks { from: uuid(*a)?, to: uuid(*b)?, count: *count })
         };
         let links = gpus.links.iter().filter_map(pair).collect();
-        let xids = Arc::default();
         if !gpus.facts.is_empty() {
-            xid::watch(&xids);
+            xid::watch(&xids, gpus.facts.iter().map(|card| card.uuid.clone()).collect());
         }
         let before = Mutex::new(Before { ticks: ticks(&proc_stat()), share: None, waited: None });
-        Self { links, nvml: OnceLock::new(), xids, before }
+        Self { links, xids, before }
     }
 
     /// What `node`, which is this machine, does now.
@@ -112,9 +110,9 @@ impl Meter {
         if node.gpus.is_empty() {
             return BTreeMap::new();
         }
-        let nvml = self.nvml.get_or_init(|| Nvml::init().ok()).as_ref();
+        let nvml = self.xids.nvml().or_else(|| Nvml::init().ok().map(Arc::new));
         let card = |known: &cubeloom_domain::executor::GpuFacts| {
-            let read = nvml.and_then(|nvml| read(nvml, &known.uuid)).unwrap_or_default();
+            let read = nvml.as_deref().and_then(|nvml| read(nvml, &known.uuid)).unwrap_or_default();
             let memory_total = Some(known.memory.0 as f64);
             let (model, xid) = (known.name.clone(), self.xids.of(&known.uuid));
             (known.uuid.clone(), CardReading { model, memory_total, xid, ..read })
@@ -168,7 +166,7 @@ mod tests {
     #[test]
     fn the_machine_itself_is_measured() {
         let gpus = Gpus::find().unwrap_or_default();
-        let meter = Meter::new(&gpus);
+        let meter = Meter::new(&gpus, Arc::default());
         let node = NodeFacts {
             name: "local".into(),
             cpu: Cpu(2000),

@@ -1,10 +1,12 @@
-//! The last XID error of each card of this machine. NVML tells of one when it happens, and keeps none: a thread waits for them.
+//! The last XID error of each card of this machine, for as long as nothing says that the card has been reset since. NVML tells of
+//! an error when it happens, and keeps none: a thread waits for them.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use cubeloom_domain::monitoring::is_of_the_card;
 use nvml_wrapper::bitmasks::event::EventTypes;
 use nvml_wrapper::enums::event::XidError;
 use nvml_wrapper::error::NvmlError;
@@ -12,15 +14,74 @@ use nvml_wrapper::{Device, EventSet, Nvml};
 
 /// How long it is waited for one, in milliseconds: whether anybody still wants to know is looked at as often.
 const PATIENCE: u32 = 1000;
+/// How often it is looked which cards are there.
+const LOOK: Duration = Duration::from_secs(10);
 
-/// By the card's UUID. It begins anew with the server.
-#[derive(Debug, Default)]
-pub(crate) struct Xids(Mutex<BTreeMap<String, u32>>);
+/// What is known of the cards, by UUID. It begins anew with the server.
+#[derive(Default)]
+pub(crate) struct Xids {
+    known: Mutex<BTreeMap<String, Known>>,
+    /// What the cards are asked by; given up while one is away, as NVML finds one that is back only when it begins anew.
+    nvml: Mutex<Option<Arc<Nvml>>>,
+}
+
+/// What is known of a card.
+#[derive(Clone, Copy, Debug, Default)]
+struct Known {
+    /// Its last error: of those of its own, where it had one.
+    xid: Option<u32>,
+    /// Whether NVML does not know it at present.
+    is_away: bool,
+}
 
 impl Xids {
-    /// The last that the card had.
+    /// The last error that the card had: one of its own before those that programs bring about.
     pub(crate) fn of(&self, uuid: &str) -> Option<u32> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(uuid).copied()
+        self.known().get(uuid).and_then(|known| known.xid)
+    }
+
+    /// The error of its own for which no job is to get the card.
+    pub(crate) fn fault(&self, uuid: &str) -> Option<u32> {
+        self.of(uuid).filter(|xid| is_of_the_card(*xid))
+    }
+
+    /// Forgets the error of its own that the card had; which one it was.
+    pub(crate) fn forget(&self, uuid: &str) -> Option<u32> {
+        let mut known = self.known();
+        let xid = &mut known.get_mut(uuid)?.xid;
+        xid.take_if(|xid| is_of_the_card(*xid))
+    }
+
+    /// What the cards are asked by, if anything is.
+    pub(crate) fn nvml(&self) -> Option<Arc<Nvml>> {
+        self.nvml.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set_nvml(&self, nvml: Option<Arc<Nvml>>) {
+        *self.nvml.lock().unwrap_or_else(PoisonError::into_inner) = nvml;
+    }
+
+    /// The card has had an error. What a program did wrong does not make a faulty card whole.
+    pub(crate) fn note(&self, uuid: &str, xid: u32) {
+        let mut known = self.known();
+        let known = known.entry(uuid.to_owned()).or_default();
+        if is_of_the_card(xid) || !known.xid.is_some_and(is_of_the_card) {
+            known.xid = Some(xid);
+        }
+    }
+
+    /// Whether NVML knows the card. One that is back has been reset, or its driver loaded anew: what it had is forgotten.
+    fn set_here(&self, uuid: &str, is_here: bool) {
+        let mut known = self.known();
+        let known = known.entry(uuid.to_owned()).or_default();
+        if is_here && known.is_away {
+            known.xid = None;
+        }
+        known.is_away = !is_here;
+    }
+
+    fn known(&self) -> MutexGuard<'_, BTreeMap<String, Known>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -31,35 +92,77 @@ enum Said {
         uuid: String,
         xid: u32,
     },
+    /// Whether NVML knows each card.
+    Cards(Vec<(String, bool)>),
     Nothing,
     /// There will be no more.
     End,
 }
 
-/// Watches the cards for as long as somebody has this. Where the driver tells of no events, nothing is known.
-pub(crate) fn watch(xids: &Arc<Xids>) {
+/// Watches the cards with these UUIDs for as long as somebody has this. Where the driver tells of no events, nothing is known.
+pub(crate) fn watch(xids: &Arc<Xids>, uuids: Vec<String>) {
     let xids = Arc::downgrade(xids);
-    let work = move || {
-        let Ok(nvml) = Nvml::init() else { return };
-        let cards = cards(&nvml);
-        if let Some(events) = events(&nvml, &cards) {
-            keep(&xids, || next(&events, &cards));
-        }
-    };
+    let work = move || while ask(&xids, &uuids) {};
     let _ = thread::Builder::new().name("xids".into()).spawn(work);
 }
 
-/// Keeps what is said until nobody wants to know any more.
-fn keep(xids: &Weak<Xids>, mut next: impl FnMut() -> Said) {
+/// Asks NVML from its beginning to its end; whether it is to be asked anew.
+fn ask(xids: &Weak<Xids>, uuids: &[String]) -> bool {
+    let nvml = match Nvml::init() {
+        Ok(nvml) => Arc::new(nvml),
+        Err(error) => return wait_for_it(xids, uuids, &error),
+    };
+    if let Some(xids) = xids.upgrade() {
+        xids.set_nvml(Some(Arc::clone(&nvml)));
+    }
+    let cards = cards(&nvml);
+    let events = events(&nvml, &cards);
+    let mut looked: Option<Instant> = None;
+    let said = || {
+        if looked.is_none_or(|at| at.elapsed() >= LOOK) {
+            looked = Some(Instant::now());
+            return Said::Cards(here(&nvml, uuids));
+        }
+        // Where there are none, no card that is there tells of any.
+        events.as_ref().map_or(Said::End, |events| next(events, &cards))
+    };
+    let again = keep(xids, said);
+    if again && let Some(xids) = xids.upgrade() {
+        xids.set_nvml(None);
+    }
+    again
+}
+
+/// NVML cannot be asked now. Where the driver is unloaded, it begins anew with all cards. Whether anybody still wants to know.
+fn wait_for_it(xids: &Weak<Xids>, uuids: &[String], error: &NvmlError) -> bool {
+    if let Some(xids) = xids.upgrade().filter(|_| matches!(error, NvmlError::DriverNotLoaded)) {
+        uuids.iter().for_each(|uuid| xids.set_here(uuid, false));
+    }
+    thread::sleep(LOOK);
+    xids.strong_count() > 0
+}
+
+/// Keeps what is said until nobody wants to know any more, or nothing more is said. Whether NVML is to be asked anew: a card is away,
+/// and was at the look before.
+fn keep(xids: &Weak<Xids>, mut next: impl FnMut() -> Said) -> bool {
+    let mut was_away = false;
     while xids.strong_count() > 0 {
         match (next(), xids.upgrade()) {
-            (Said::Error { uuid, xid }, Some(xids)) => {
-                xids.0.lock().unwrap_or_else(PoisonError::into_inner).insert(uuid, xid);
+            (Said::Error { uuid, xid }, Some(xids)) => xids.note(&uuid, xid),
+            (Said::Cards(cards), Some(xids)) => {
+                cards.iter().for_each(|(uuid, is_here)| xids.set_here(uuid, *is_here));
+                let is_away = cards.iter().any(|(_, is_here)| !is_here);
+                if is_away && was_away {
+                    return true;
+                }
+                was_away = is_away;
             }
-            (Said::End, _) | (_, None) => return,
+            (Said::End, Some(_)) if was_away => thread::sleep(Duration::from_millis(PATIENCE.into())),
+            (Said::End, _) | (_, None) => return false,
             (Said::Nothing, Some(_)) => {}
         }
     }
+    false
 }
 
 /// A card and its UUID, which NVML does not tell any more of one that has fallen off the bus.
@@ -67,6 +170,16 @@ fn cards(nvml: &Nvml) -> Vec<(Device<'_>, String)> {
     let count = nvml.device_count().unwrap_or_default();
     let devices = (0..count).filter_map(|index| nvml.device_by_index(index).ok());
     devices.filter_map(|device| device.uuid().ok().map(|uuid| (device, uuid))).collect()
+}
+
+/// Whether NVML knows each card; of those of which it says neither, nothing.
+fn here(nvml: &Nvml, uuids: &[String]) -> Vec<(String, bool)> {
+    let is_here = |uuid: &str| match nvml.device_by_uuid(uuid).and_then(|device| device.uuid()) {
+        Ok(_) => Some(true),
+        Err(NvmlError::GpuLost | NvmlError::NotFound) => Some(false),
+        Err(_) => None,
+    };
+    uuids.iter().filter_map(|uuid| Some((uuid.clone(), is_here(uuid)?))).collect()
 }
 
 /// The errors of the cards that tell of them. NVML takes a set back that a card refuses: only those are asked that can.
@@ -127,6 +240,40 @@ mod tests {
         .into_iter();
         keep(&Arc::downgrade(&xids), || said.next().unwrap_or(Said::End));
         assert_eq!(["GPU-1", "GPU-2", "GPU-3"].map(|card| xids.of(card)), [Some(79), Some(13), None]);
+    }
+
+    #[test]
+    fn what_a_program_does_wrong_makes_no_faulty_card_whole() {
+        let xids = Xids::default();
+        [79, 13].into_iter().for_each(|xid| xids.note("GPU-1", xid));
+        [31, 43].into_iter().for_each(|xid| xids.note("GPU-2", xid));
+        assert_eq!(
+            ["GPU-1", "GPU-2"].map(|card| (xids.of(card), xids.fault(card))),
+            [(Some(79), Some(79)), (Some(43), None)]
+        );
+        assert_eq!(
+            ["GPU-1", "GPU-1", "GPU-2", "GPU-3"].map(|card| xids.forget(card)),
+            [Some(79), None, None, None]
+        );
+        assert_eq!((xids.of("GPU-1"), xids.of("GPU-2")), (None, Some(43)));
+    }
+
+    #[test]
+    fn a_card_that_was_away_and_is_back_has_had_no_error() {
+        let xids = Arc::new(Xids::default());
+        let cards = |first: bool, second: bool| {
+            Said::Cards(vec![("GPU-1".to_owned(), first), ("GPU-2".to_owned(), second)])
+        };
+        let asked = |said: Vec<Said>| {
+            let mut said = said.into_iter();
+            keep(&Arc::downgrade(&xids), || said.next().unwrap_or(Said::End))
+        };
+        let here = vec![cards(true, true), error("GPU-1", 79), error("GPU-2", 48), cards(true, true)];
+        assert!(!asked(here), "nothing is to be asked anew");
+        assert!(asked(vec![cards(false, true), Said::Nothing, cards(false, true)]), "one stays away");
+        assert_eq!((xids.fault("GPU-1"), xids.fault("GPU-2")), (Some(79), Some(48)));
+        assert!(!asked(vec![cards(true, true)]));
+        assert_eq!((xids.fault("GPU-1"), xids.fault("GPU-2")), (None, Some(48)));
     }
 
     #[test]

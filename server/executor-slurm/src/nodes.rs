@@ -132,6 +132,7 @@ fn cards(node: &str, gres: &str) -> Vec<GpuFacts> {
                 uuid: format!("{node}/gpu/{}", found.len()),
                 name: kind.unwrap_or("gpu").to_owned(),
                 memory: Bytes(0),
+                xid: None,
             });
         }
     }

@@ -82,6 +82,8 @@ struct Inner {
     shared: Vec<Arc<Vec<QueueRecord>>>,
     /// The nodes that are set aside, with the reasons.
     aside: BTreeMap<String, String>,
+    /// The cards that are faulty, by UUID, each with its error.
+    faults: BTreeMap<String, u32>,
 }
 
 /// A worker of a job that came, or went, by its rank.
@@ -410,7 +412,14 @@ impl Executor for FakeExecutor {
         let mut facts = self.facts.clone();
         let inner = self.lock();
         facts.nodes.retain(|node| !inner.aside.contains_key(&node.name));
+        for card in facts.nodes.iter_mut().flat_map(|node| &mut node.gpus) {
+            card.xid = inner.faults.get(&card.uuid).copied();
+        }
         facts
+    }
+
+    fn forget_fault(&self, uuid: &str) -> Option<u32> {
+        self.lock().faults.remove(uuid)
     }
 
     fn share(&self, queues: &Arc<Vec<QueueRecord>>) {
@@ -429,6 +438,7 @@ impl Executor for FakeExecutor {
     }
 
     fn bind(&self, job: &Job) -> Result<Bindings, Failure> {
+        self.refuse_faulty(job)?;
         self.lock().bound.insert(job.key.clone());
         Ok(Bindings::None)
     }

@@ -295,6 +295,7 @@ pub const POLICY: &[Rule] = &[
     row("GET", "/api/v1/clusters/{cluster}/monitoring", Person, Read),
     row("GET", "/api/v1/clusters/{cluster}/nodes", Person, Read),
     row("GET", "/api/v1/clusters/{cluster}/gpus/{gpu}", Person, Read),
+    row("DELETE", "/api/v1/clusters/{cluster}/gpus/{gpu}/fault", Administrator, Admin),
     //
     // Quotas.
     row("GET", "/api/v1/quotas", Person, Read),

@@ -39,8 +39,7 @@ impl Core {
 
     fn admit_to(&mut self, cluster: &str, now: Timestamp) -> bool {
         let Some(place) = self.places.get_mut(cluster) else { return false };
-        let pass = place.desk.pass(now, place.executor.at_once());
-        (place.changed, place.again) = (pass.more, pass.again);
+        let pass = place.pass(now);
         let at = |id: JobId| place.at(id);
         let starts: Vec<(At, u32)> =
             pass.starts.iter().filter_map(|start| Some((at(start.job)?, start.workers))).collect();
@@ -51,8 +50,9 @@ impl Core {
         for (at, _) in &starts {
             place.started(*at);
         }
+        let mut again = false;
         for (at, workers) in starts {
-            self.start(at, workers, now);
+            again |= self.start(at, workers, now);
         }
         for (at, workers) in grows {
             self.grow(at, workers, now);
@@ -64,7 +64,7 @@ impl Core {
             }
         }
         self.explain_waits(cluster, &pass.waits, now);
-        pass.more
+        pass.more || again
     }
 
     /// Notes why an instance waits. Stored only when it tells something else: not with every change of an amount.
@@ -97,27 +97,53 @@ impl Core {
     }
 
     /// Writes an attempt as submitting and asks for its submission; where its cluster cannot give what it asks for, it has failed.
-    fn start(&mut self, at: At, workers: u32, now: Timestamp) {
-        let Some(run) = self.runs[at.slot].as_mut() else { return };
+    /// True where it waits again.
+    fn start(&mut self, at: At, workers: u32, now: Timestamp) -> bool {
+        let Some(run) = self.runs[at.slot].as_mut() else { return false };
         run.queued -= 1;
         run.tasks[at.task.index()].queued -= 1;
-        let Some((executor, bound)) = self.bind_next(at, workers) else { return };
+        let Some((executor, bound)) = self.bind_next(at, workers) else { return false };
         let bound = match bound {
             Ok(bound) => bound,
+            Err(_) if self.lacks_cards_for_now(at, &executor, now) => return self.wait_again(at),
             Err(failure) => {
                 self.leave_place(at);
                 self.end_instance(at, InstanceState::Failed { failure }, now);
-                return self.let_in(at.slot, at.task);
+                self.let_in(at.slot, at.task);
+                return false;
             }
         };
         let sizing = self.decided_size(at).map(|mut sizing| {
             sizing.grows = bound.grows;
             sizing
         });
-        let Some(run) = self.runs[at.slot].as_ref() else { return };
+        let Some(run) = self.runs[at.slot].as_ref() else { return false };
         let (submission, record) = bound.written(at, run.plan.task(at.task), sizing, now);
         self.output.actions.push(Action::Submit(executor, submission));
         self.set_off(at, record);
+        false
+    }
+
+    /// Whether an instance was let in by cards that its cluster does not have yet, or no more: they are given back when the end
+    /// of who had them is stored, and one may have become faulty since it was looked.
+    fn lacks_cards_for_now(&mut self, at: At, executor: &Arc<dyn Executor>, now: Timestamp) -> bool {
+        let Some(run) = self.runs[at.slot].as_ref() else { return false };
+        if run.plan.task(at.task).roles.iter().all(|role| role.resources.gpu.is_none()) {
+            return false;
+        }
+        let gives_back =
+            |action: &Action| matches!(action, Action::Release(of, _) if Arc::ptr_eq(of, executor));
+        let place = self.places.get_mut(run.place_of(at.task));
+        self.output.actions.iter().any(gives_back) || place.is_some_and(|place| place.has_other_cards(now))
+    }
+
+    /// An instance that was let in waits as before.
+    fn wait_again(&mut self, at: At) -> bool {
+        self.leave_place(at);
+        let Some(run) = self.runs[at.slot].as_mut() else { return false };
+        run.queued += 1;
+        run.tasks[at.task.index()].queued += 1;
+        self.wait_for_place(at)
     }
 
     /// Binds the next attempt to its cluster.

@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use cubeloom_admission::{
-    Apart, Ask, Desk, HeldBefore, JobId, NamedLimit, NodeRoom, Scaler, Settings, Spec, TakenUp,
+    Apart, Ask, Desk, HeldBefore, JobId, NamedLimit, NodeRoom, Pass, Scaler, Settings, Spec, TakenUp,
 };
 use cubeloom_domain::Timestamp;
-use cubeloom_domain::executor::{Executor, Facts, NodeFacts};
+use cubeloom_domain::executor::{Executor, Facts, NodeFacts, Taken};
+use cubeloom_domain::faulty::FaultyCards;
 use cubeloom_domain::nodes::{NodeAside, NodeCount};
 use cubeloom_domain::pipeline::{ElasticRange, Spread};
 use cubeloom_domain::plan::PlannedTask;
@@ -42,6 +43,9 @@ pub struct Place {
     nodes: Vec<NodeFacts>,
     /// How many of its nodes are set aside.
     aside: usize,
+    /// Cards that no job gets, as they were told last, and as the last pass counted them.
+    faulty: Option<FaultyCards>,
+    counted: Option<FaultyCards>,
     /// Whether something has changed since the last pass.
     pub changed: bool,
     /// When time alone may change something.
@@ -69,6 +73,8 @@ impl Place {
             explained: HashMap::new(),
             nodes: Vec::new(),
             aside: 0,
+            faulty: None,
+            counted: None,
             changed: true,
             again: None,
         };
@@ -84,12 +90,28 @@ impl Place {
         self.desk.set_room(whole, groups);
         self.tell_the_rest(now);
         self.desk.set_nodes(node_rooms(&facts.nodes), now);
+        self.faulty = FaultyCards::of(&facts.nodes);
+        self.desk.set_faulty(self.faulty.clone());
         self.scaling = Scaler::of(self.executor.as_ref(), &facts);
         let aside =
             facts.kubernetes.map(|facts| facts.aside_nodes).or(facts.slurm.map(|facts| facts.aside_nodes));
         self.aside = aside.map_or(0, |nodes| nodes.len());
         self.nodes = facts.nodes;
         self.changed = true;
+    }
+
+    /// What may start now, by what was told last.
+    pub fn pass(&mut self, now: Timestamp) -> Pass {
+        self.counted.clone_from(&self.faulty);
+        let pass = self.desk.pass(now, self.executor.at_once());
+        (self.changed, self.again) = (pass.more, pass.again);
+        pass
+    }
+
+    /// Whether other cards are faulty now than the last pass has counted: who was let in by that may find none.
+    pub fn has_other_cards(&mut self, now: Timestamp) -> bool {
+        self.look(now);
+        self.faulty != self.counted
     }
 
     /// What its nodes have.
@@ -314,7 +336,7 @@ fn rooms(facts: &Facts) -> (Ask, BTreeMap<String, Ask>) {
     (whole, groups)
 }
 
-/// What each node has, and who is on it; none where the cluster does not tell it of all.
+/// What each node has, and who is on it; none where the cluster does not tell it of all. Faulty cards count as taken by others.
 fn node_rooms(nodes: &[NodeFacts]) -> Vec<NodeRoom> {
     let room = |node: &NodeFacts| {
         let mut has = Ask::default();
@@ -324,11 +346,17 @@ fn node_rooms(nodes: &[NodeFacts]) -> Vec<NodeRoom> {
             let cards = (name.clone(), u64::from(amount.gpus));
             Ask { cpu: amount.cpu.0, memory: amount.memory.0, cards: vec![cards], ..Ask::default() }
         };
-        let taken = node.taken.as_ref()?;
+        let faulty = node.gpus.iter().filter(|card| card.xid.is_some());
+        let faulty: Vec<(Option<Arc<str>>, u64)> =
+            faulty.map(|card| (Some(card.name.as_str().into()), 1)).collect();
+        let untold = Taken::default();
+        let taken = node.taken.as_ref().or((!faulty.is_empty()).then_some(&untold))?;
+        let mut others = ask(taken.others.unwrap_or_default());
+        others.cards.extend(faulty);
         Some(NodeRoom {
             groups: node.groups.clone(),
             has,
-            others: ask(taken.others.unwrap_or_default()),
+            others,
             ours: taken.ours.iter().map(|(key, amount)| (key.to_string(), ask(*amount))).collect(),
         })
     };

@@ -265,7 +265,7 @@ impl Core {
     }
 
     /// Puts an instance into its cluster's queue, if that is known.
-    fn wait_for_place(&mut self, at: At) -> bool {
+    pub(super) fn wait_for_place(&mut self, at: At) -> bool {
         self.size(at);
         let Some(run) = self.runs[at.slot].as_ref() else { return false };
         let Some(place) = self.places.get_mut(run.place_of(at.task)) else { return false };

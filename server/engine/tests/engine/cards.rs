@@ -1,9 +1,11 @@
 //! Queues of cards by their type.
 
 use cubeloom_domain::RunId;
+use cubeloom_domain::executor::Executor;
 use cubeloom_domain::outcome::Outcome;
 use cubeloom_domain::quota::{Amounts, Quota, Resource};
 use cubeloom_domain::resources::GpuRequest;
+use cubeloom_domain::state::InstanceState;
 use cubeloom_domain::waiting::WaitRule;
 use cubeloom_testkit::builders::pipeline;
 use cubeloom_testkit::fake::Behaviour;
@@ -93,6 +95,30 @@ on_both! {
         let (message, why) = why(&server, &waits, "second").await;
         assert_eq!((why.rule, message.as_str()), (WaitRule::Limit, "asks for 1 H100 GPUs, and `default` holds 2 of the 2 that it may"));
         finish(&server, "first").await;
+        server.running(&["second"]).await;
+    }
+    async fn what_asks_for_faulty_cards_waits_until_they_are_whole(server: Server) {
+        let mut server = server;
+        server.with_cards(&[H100, H100, H100, H100]).await;
+        run(&mut server, "default", "first", None, 4).await;
+        server.running(&["first"]).await;
+        let waits = run(&mut server, "default", "second", None, 4).await;
+        why(&server, &waits, "second").await;
+        // Who has the card keeps it; and if the engine has not heard of it, no job is given it and fails.
+        server.fake.set_fault("card-2", 79);
+        finish(&server, "first").await;
+        let is_told = |state: &InstanceState| matches!(state, InstanceState::Waiting { reason: Some(reason), .. } if reason.explanation().is_some_and(|why| why.rule == WaitRule::Faulty));
+        let record = server.instance_until(&waits, "second", is_told).await;
+        let InstanceState::Waiting { reason: Some(reason), .. } = record.state else { panic!() };
+        let message = reason.message();
+        assert!(message.ends_with("are free; 1 of 4 cards is faulty: XID 79 on card 2"), "{message}");
+        let faulty = reason.explanation().and_then(|why| why.faulty.clone()).unwrap();
+        assert_eq!((faulty.all, faulty.cards[0].uuid.as_str(), faulty.cards[0].xid), (4, "card-2", 79));
+        // Nothing is kept for it.
+        run(&mut server, "default", "third", None, 3).await;
+        server.running(&["third"]).await;
+        finish(&server, "third").await;
+        assert_eq!(server.fake.forget_fault("card-2"), Some(79));
         server.running(&["second"]).await;
     }
 }

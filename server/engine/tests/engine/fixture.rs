@@ -215,6 +215,7 @@ impl Server {
             uuid: format!("card-{at}"),
             name: (*product).to_owned(),
             memory: Bytes(80 << 30),
+            xid: None,
         };
         self.facts.nodes[0].gpus = products.iter().enumerate().map(card).collect();
         self.fake = FakeExecutor::new(self.facts.clone(), Arc::new(SystemClock));

@@ -1,22 +1,39 @@
 //! Graphics cards: whole ones with their NVLink neighbours, or shares of one.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use cubeloom_domain::faulty::{FaultyCard, FaultyCards};
 use cubeloom_domain::resources::GpuRequest;
 
 use crate::gpu::Gpus;
+use crate::xid::Xids;
 
-/// The cards, and how much of each is given away (1 is all of it).
+/// The cards, and how much of each is given away (1 is all of it). Nobody gets one that is faulty; who has it keeps it.
 pub(super) struct Cards {
     gpus: Gpus,
     used: Vec<f64>,
+    xids: Arc<Xids>,
 }
 
 /// Shares add up with rounding errors.
 const NEARLY: f64 = 1e-9;
 
 impl Cards {
-    pub(super) fn new(gpus: Gpus) -> Self {
+    pub(super) fn new(gpus: Gpus, xids: Arc<Xids>) -> Self {
         let used = vec![0.0; gpus.facts.len()];
-        Self { gpus, used }
+        Self { gpus, used, xids }
+    }
+
+    /// The error of its own that a card has had.
+    fn fault(&self, card: usize) -> Option<u32> {
+        self.xids.fault(&self.gpus.facts[card].uuid)
+    }
+
+    /// The faulty cards that nobody has, by UUID, each with its error.
+    pub(super) fn kept_back(&self) -> BTreeMap<String, u32> {
+        let free = (0..self.used.len()).filter(|card| self.used[*card] < NEARLY);
+        free.filter_map(|card| Some((self.gpus.facts[card].uuid.clone(), self.fault(card)?))).collect()
     }
 
     /// Takes what is asked for: the cards' UUIDs, and the share of each.
@@ -52,15 +69,17 @@ impl Cards {
         }
     }
 
-    fn fits_kind(&self, request: &GpuRequest, card: usize) -> bool {
+    /// Whether a card is one of those that are asked for, and not faulty.
+    fn suits(&self, request: &GpuRequest, card: usize) -> bool {
         let name = self.gpus.facts[card].name.to_lowercase();
-        request.kind.as_ref().is_none_or(|kind| name.contains(&kind.to_lowercase()))
+        let is_of_kind = request.kind.as_ref().is_none_or(|kind| name.contains(&kind.to_lowercase()));
+        is_of_kind && self.fault(card).is_none()
     }
 
     /// `count` free cards, grown from the seed that gives the most links among them.
     fn whole(&self, request: &GpuRequest, count: usize) -> Option<Vec<usize>> {
         let free: Vec<usize> = (0..self.used.len())
-            .filter(|card| self.used[*card] < NEARLY && self.fits_kind(request, *card))
+            .filter(|card| self.used[*card] < NEARLY && self.suits(request, *card))
             .collect();
         if free.len() < count {
             return None;
@@ -102,7 +121,7 @@ impl Cards {
     /// The fullest card that still has room.
     fn part(&self, request: &GpuRequest) -> Option<(usize, f64)> {
         (0..self.used.len())
-            .filter(|card| self.fits_kind(request, *card))
+            .filter(|card| self.suits(request, *card))
             .map(|card| (card, self.share(request, card)))
             .filter(|(card, share)| self.used[*card] + share <= 1.0 + NEARLY)
             .max_by(|(a, _), (b, _)| self.used[*a].total_cmp(&self.used[*b]))
@@ -110,7 +129,17 @@ impl Cards {
 
     fn sentence(&self, request: &GpuRequest) -> String {
         let kind = request.kind.as_ref().map_or(String::new(), |kind| format!(" of type {kind}"));
-        format!("not enough free graphics cards{kind}: this machine has {}", self.gpus.facts.len())
+        let all = self.gpus.facts.len();
+        let faulty = |index: usize| {
+            Some(FaultyCard { index, uuid: self.gpus.facts[index].uuid.clone(), xid: self.fault(index)? })
+        };
+        let faulty = FaultyCards { all, cards: (0..all).filter_map(faulty).collect() };
+        match faulty.cards.is_empty() {
+            true => format!("not enough free graphics cards{kind}: this machine has {all}"),
+            false => {
+                format!("not enough free graphics cards{kind}: this machine has {all}; {}", faulty.sentence())
+            }
+        }
     }
 }
 
@@ -123,9 +152,14 @@ mod tests {
 
     /// Four cards, 0-2 and 1-3 linked.
     fn cards() -> Cards {
-        let fact =
-            |n: u32| GpuFacts { uuid: format!("GPU-{n}"), name: "H100".into(), memory: Bytes(80 << 30) };
-        Cards::new(Gpus { facts: (0..4).map(fact).collect(), links: vec![(0, 2, 1), (1, 3, 1)] })
+        let fact = |n: u32| GpuFacts {
+            uuid: format!("GPU-{n}"),
+            name: "H100".into(),
+            memory: Bytes(80 << 30),
+            xid: None,
+        };
+        let gpus = Gpus { facts: (0..4).map(fact).collect(), links: vec![(0, 2, 1), (1, 3, 1)] };
+        Cards::new(gpus, Arc::default())
     }
 
     fn whole(count: u32) -> GpuRequest {
@@ -155,5 +189,37 @@ mod tests {
         assert_ne!(cards.take(&half).unwrap().0, first);
         let quarter = GpuRequest { memory: Some(Bytes(20 << 30)), ..GpuRequest::default() };
         assert!((cards.take(&quarter).unwrap().1 - 0.25).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_faulty_card_is_given_to_nobody_until_its_error_is_forgotten() {
+        let mut cards = cards();
+        // What a program did wrong is nothing against the card.
+        cards.xids.note("GPU-0", 31);
+        cards.xids.note("GPU-2", 79);
+        let refused = cards.take(&whole(4)).unwrap_err();
+        assert!(refused.ends_with("has 4; 1 of 4 cards is faulty: XID 79 on card 2"), "{refused}");
+        assert_eq!(cards.take(&whole(3)).unwrap().0, ["GPU-0", "GPU-1", "GPU-3"]);
+        assert_eq!(cards.kept_back(), BTreeMap::from([("GPU-2".to_owned(), 79)]));
+        let half = GpuRequest { fraction: Some(0.5), ..GpuRequest::default() };
+        assert!(cards.take(&half).is_err(), "nor is a part of it");
+        // As when it was reset.
+        assert_eq!(cards.xids.forget("GPU-2"), Some(79));
+        assert_eq!(cards.take(&half).unwrap().0, ["GPU-2"]);
+    }
+
+    #[test]
+    fn who_has_a_card_that_becomes_faulty_keeps_it() {
+        let mut cards = cards();
+        let (held, share) = cards.take(&whole(2)).unwrap();
+        cards.xids.note(&held[0], 48);
+        assert!(cards.kept_back().is_empty(), "it is taken");
+        assert!(cards.take(&whole(2)).is_ok(), "the others are free");
+        cards.give_back(&held, share);
+        assert_eq!(cards.kept_back(), BTreeMap::from([(held[0].clone(), 48)]));
+        assert!(cards.take(&whole(2)).is_err());
+        // A job of an earlier server has it still.
+        cards.retake(&held, &whole(2));
+        assert!(cards.kept_back().is_empty());
     }
 }

@@ -4,7 +4,7 @@ mod addresses;
 mod cards;
 mod ports;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::net::Ipv4Addr;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,6 +17,7 @@ use cubeloom_domain::resources::{GpuRequest, Resources};
 
 use crate::error::LocalError;
 use crate::gpu::Gpus;
+use crate::xid::Xids;
 use addresses::Block;
 use cards::Cards;
 
@@ -45,18 +46,23 @@ struct Held {
 
 impl Leases {
     /// Takes a block of addresses for the server with this data folder.
-    pub(crate) fn new(data: &Path, gpus: Gpus) -> Result<Self, LocalError> {
+    pub(crate) fn new(data: &Path, gpus: Gpus, xids: Arc<Xids>) -> Result<Self, LocalError> {
         let block = Block::take(data).ok_or(LocalError::NoAddresses)?;
         let state = State {
             held: HashMap::new(),
             addresses: HashSet::new(),
             ports: HashSet::new(),
-            cards: Cards::new(gpus),
+            cards: Cards::new(gpus, xids),
             next_address: 0,
             // Servers side by side begin at different ports.
             next_port: u16::from(block.number()).wrapping_mul(271),
         };
         Ok(Self { block, range: ports::Range::of_this_machine(), state: Arc::new(Mutex::new(state)) })
+    }
+
+    /// The faulty cards that no job has, and none gets, by UUID, each with its error.
+    pub(crate) fn kept_back(&self) -> BTreeMap<String, u32> {
+        self.state().cards.kept_back()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -240,7 +246,7 @@ mod tests {
     #[test]
     fn every_process_of_a_worker_has_a_port_of_its_own() {
         let folder = tempfile::tempdir().unwrap();
-        let leases = || Leases::new(folder.path(), Gpus { facts: Vec::new(), links: Vec::new() }).unwrap();
+        let leases = || Leases::new(folder.path(), Gpus::default(), Arc::default()).unwrap();
         let key = AttemptKey {
             run: RunId::new(cubeloom_domain::Timestamp(0), 1),
             task: "t".into(),
@@ -265,7 +271,8 @@ mod tests {
     fn a_terminal_has_cards_that_are_free_and_keeps_them_from_nobody() {
         let fact = GpuFacts { uuid: "GPU-0".into(), ..GpuFacts::default() };
         let folder = tempfile::tempdir().unwrap();
-        let leases = Leases::new(folder.path(), Gpus { facts: vec![fact], links: Vec::new() }).unwrap();
+        let gpus = Gpus { facts: vec![fact], links: Vec::new() };
+        let leases = Leases::new(folder.path(), gpus, Arc::default()).unwrap();
         let key = |n| AttemptKey {
             run: RunId::new(cubeloom_domain::Timestamp(0), 1),
             task: "t".into(),

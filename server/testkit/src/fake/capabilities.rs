@@ -1,4 +1,4 @@
-//! What the fake cluster can do beside running jobs: tell what they use, give them memory, and more or fewer workers.
+//! What the fake cluster can do beside running jobs: tell what they use, give them memory, more or fewer workers, and no faulty card.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use cubeloom_domain::AttemptKey;
 use cubeloom_domain::executor::{BoxFuture, Event, Executor, Growth, Scaling, Submission};
 use cubeloom_domain::job::Job;
 use cubeloom_domain::lowered::Bindings;
-use cubeloom_domain::outcome::Failure;
+use cubeloom_domain::outcome::{Failure, FailureKind};
 use cubeloom_domain::usage::{Quantity, UsageSeries, WorkerUsage};
 
 use super::FakeExecutor;
@@ -55,5 +55,22 @@ impl Scaling for FakeExecutor {
                 inner.tell(key, Event::Resized { workers: wanted });
             }
         })
+    }
+}
+
+impl FakeExecutor {
+    /// Says that a card has had an error.
+    pub fn set_fault(&self, uuid: &str, xid: u32) {
+        self.lock().faults.insert(uuid.into(), xid);
+    }
+
+    /// Refuses a job that asks for more cards than are whole; who has how many of them is the engine's to know.
+    pub(super) fn refuse_faulty(&self, job: &Job) -> Result<(), Failure> {
+        let faulty = self.lock().faults.len();
+        let cards: usize = self.facts.nodes.iter().map(|node| node.gpus.len()).sum();
+        if faulty > 0 && job.amount().gpus as usize + faulty > cards {
+            return Err(Failure::new(FailureKind::CouldNotStart, "not enough free graphics cards"));
+        }
+        Ok(())
     }
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use cubeloom_domain::clusters::{Clusters, Standing};
 use cubeloom_domain::executor::{Executor, Facts, NodeFacts};
+use cubeloom_domain::faulty::FaultyCards;
 use cubeloom_domain::job::Job;
 use cubeloom_domain::kubernetes::KubernetesFacts;
 use cubeloom_domain::lowered::Bindings;
@@ -143,6 +144,7 @@ fn problems(facts: &Facts, used: Amount) -> Vec<String> {
     if !facts.nodes.iter().any(NodeFacts::has_cards) {
         found.push("it has no graphics cards that are known: tasks that ask for some are refused".to_owned());
     }
+    found.extend(FaultyCards::of(&facts.nodes).map(|faulty| faulty.sentence()));
     found.extend(facts.kubernetes.iter().flat_map(unshared));
     if !facts.nodes.is_empty() && !used.fits(facts.capacity()) {
         found.push("more is in use than it has: its settings were changed while jobs ran".to_owned());
@@ -167,6 +169,7 @@ fn node(node: &NodeFacts) -> NodeView {
         name: gpu.name.clone(),
         memory: gpu.memory.0,
         uuid: gpu.uuid.clone(),
+        xid: gpu.xid,
     };
     NodeView {
         name: node.name.clone(),

@@ -12,7 +12,7 @@ use crate::api::support::client::send;
 use crate::api::support::{Client, Server, Who};
 
 /// Routes that are no `GET` and leave no entry, with why.
-const WITHOUT: [(&str, &str, &str); 9] = [
+const WITHOUT: [(&str, &str, &str); 10] = [
     ("POST", "/preferences", "writes a cookie of the browser's own; nothing on the server changes"),
     ("POST", "/api/v1/projects/{project}/validate", "only looks"),
     ("POST", "/api/v1/projects/{project}/compile", "only looks"),
@@ -24,6 +24,11 @@ const WITHOUT: [(&str, &str, &str); 9] = [
         "POST",
         "/api/v1/runs/{run}/tasks/{task}/instances/{instance}/suspend",
         "can be done on Kubernetes only: tests/it/cluster/suspend.rs looks at its entry",
+    ),
+    (
+        "DELETE",
+        "/api/v1/clusters/{cluster}/gpus/{gpu}/fault",
+        "can be done only where the driver has reported an error of a card; it writes `card.take_back`",
     ),
     ("POST", "/api/v1/me/provider", "says where to go; `user.connect` is written when the person comes back"),
 ];

@@ -88,9 +88,10 @@ fn kinds(ada: &Client) -> Vec<Kind> {
 }
 
 /// Changes that are made without having seen what is changed, with why.
-const BLIND: [(&str, &str, &str); 15] = [
+const BLIND: [(&str, &str, &str); 16] = [
     ("PUT", "/api/v1/clusters/{cluster}/aside/{node}", "a node that is aside stays so for its first reason"),
     ("DELETE", "/api/v1/clusters/{cluster}/aside/{node}", "a node is aside or not"),
+    ("DELETE", "/api/v1/clusters/{cluster}/gpus/{gpu}/fault", "a card is faulty or not"),
     (
         "PUT",
         "/api/v1/projects/{project}/models/{model}/aliases/{alias}",

@@ -82,6 +82,9 @@ pub struct GpuView {
     pub memory: u64,
     /// Its UUID.
     pub uuid: String,
+    /// The XID error of its own for which no job gets it; none while a job has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub xid: Option<u32>,
 }
 
 /// One cluster, with what runs there and what could.

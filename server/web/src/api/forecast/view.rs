@@ -61,9 +61,9 @@ pub struct TaskForecastView {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// The rule that keeps it: `capacity`, `not_lent`, `limit`, `no_borrowing`, `persons_cap`, `named_limit`, `apart`, `behind`,
-    /// `cool_down`, `leaving`, `scattered`, `pipeline_parallelism` or `never_fits`; `max_active_runs` where other runs of the
-    /// pipeline keep the whole run, `budget` where the project's is spent, `not_taken` where the cluster would not take it from
-    /// you, as you have no account there, say: with these two the run is refused.
+    /// `cool_down`, `leaving`, `scattered`, `faulty`, `pipeline_parallelism` or `never_fits`; `max_active_runs` where other runs of
+    /// the pipeline keep the whole run, `budget` where the project's is spent, `not_taken` where the cluster would not take it
+    /// from you, as you have no account there, say: with these two the run is refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
     /// The machines that it concerns: `CLUSTER` or `CLUSTER/NODE_GROUP`.

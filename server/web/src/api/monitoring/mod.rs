@@ -2,6 +2,7 @@
 
 mod card;
 mod cluster;
+mod fault;
 pub mod holders;
 mod nodes;
 pub mod view;
@@ -17,5 +18,6 @@ pub(super) fn routes() -> OpenApiRouter<Web> {
         .routes(routes!(cluster::monitoring))
         .routes(routes!(nodes::nodes))
         .routes(routes!(card::gpu))
+        .routes(routes!(fault::forget))
         .routes(routes!(holders::holders))
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use cubeloom_domain::faulty::{FaultyCard, FaultyCards};
 use cubeloom_domain::quota::Amounts;
 use cubeloom_domain::waiting::{Explanation, Holder, Shortage, WaitRule};
 use cubeloom_domain::{AttemptKey, RunId};
@@ -33,7 +34,7 @@ impl Reader<'_> {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct WhyView {
     /// The rule that keeps it: `capacity`, `not_lent`, `limit`, `no_borrowing`, `persons_cap`, `named_limit`, `apart`, `behind`,
-    /// `cool_down`, `leaving`, `scattered`, `never_fits`, `task_parallelism` or `pipeline_parallelism`.
+    /// `cool_down`, `leaving`, `scattered`, `faulty`, `never_fits`, `task_parallelism` or `pipeline_parallelism`.
     pub rule: String,
     /// The machines that it concerns: `CLUSTER` or `CLUSTER/NODE_GROUP`.
     pub pool: String,
@@ -45,6 +46,9 @@ pub struct WhyView {
     pub limit: Option<String>,
     /// Of what there is too little.
     pub shortages: Vec<ShortageView>,
+    /// The cards that no job gets as they are faulty, where there is too little of cards.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub faulty: Option<FaultyCardsView>,
     /// Who holds it, of the projects that you see: when these and the others that are counted beside them end, it starts.
     /// Nobody where that would not help. At most 200 of them are told.
     pub holders: Vec<HolderView>,
@@ -96,6 +100,7 @@ impl WhyView {
             queue: why.queue.as_ref().map(|queue| queue.name().to_owned()),
             limit: why.named.clone(),
             shortages: why.shortages.iter().map(Into::into).collect(),
+            faulty: why.faulty.as_ref().map(Into::into),
             holders: told.filter_map(|holder| HolderView::new(holder, reader.run)).collect(),
             more_holders: seen.len().saturating_sub(TOLD),
             hidden_holders: hidden.len(),
@@ -111,6 +116,34 @@ impl WhyView {
                 })
             }),
         }
+    }
+}
+
+/// How many cards there are, and which of them no job gets.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct FaultyCardsView {
+    /// How many there are, these among them.
+    pub all: usize,
+    /// Those that no job gets.
+    pub cards: Vec<FaultyCardView>,
+}
+
+/// A card that no job gets.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct FaultyCardView {
+    /// Its number on its node.
+    pub index: usize,
+    /// Its UUID.
+    pub uuid: String,
+    /// The XID error that the driver has reported of it.
+    pub xid: u32,
+}
+
+impl From<&FaultyCards> for FaultyCardsView {
+    fn from(faulty: &FaultyCards) -> Self {
+        let card =
+            |card: &FaultyCard| FaultyCardView { index: card.index, uuid: card.uuid.clone(), xid: card.xid };
+        Self { all: faulty.all, cards: faulty.cards.iter().map(card).collect() }
     }
 }
 

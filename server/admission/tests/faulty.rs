@@ -1,0 +1,59 @@
+//! Cards that no job gets as they are faulty.
+
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+mod common;
+
+use common::{Case, at, job};
+use cubeloom_admission::{Ask, NodeRoom, Prospect, Tried, Whose, sentence};
+use cubeloom_domain::faulty::{FaultyCard, FaultyCards};
+use cubeloom_domain::waiting::WaitRule;
+
+/// One node of four cards, of which the third is faulty.
+fn case() -> Case {
+    let mut case = Case::new(4, Vec::new());
+    let (has, others) = (Ask::of(1 << 40, 1 << 50, 0, 4), Ask::of(0, 0, 0, 1));
+    case.desk.set_nodes(vec![NodeRoom { has, others, ..NodeRoom::default() }], at(0));
+    let card = FaultyCard { index: 2, uuid: "GPU-2".into(), xid: 79 };
+    case.desk.set_faulty(Some(FaultyCards { all: 4, cards: vec![card] }));
+    case
+}
+
+#[test]
+fn what_asks_for_faulty_cards_waits_and_keeps_nothing_from_others() {
+    let mut case = case();
+    let whose = Whose { project: "project", person: "person" };
+    case.wait(job("large", 4));
+    case.wait(job("small", 2));
+    assert_eq!(case.pass(0), ["small"]);
+    let why = case.why("large", 1);
+    assert_eq!((why.rule, why.holders.len(), why.shortages[0].free), (WaitRule::Faulty, 0, 1), "{why:?}");
+    let said = "asks for 4 GPUs, 1 are free; 1 of 4 cards is faulty: XID 79 on card 2";
+    assert_eq!(sentence(&why, whose), said);
+    // What waits for those that others hold is told of it, too.
+    case.wait(job("pair", 2));
+    assert!(case.pass(1).is_empty());
+    let why = case.why("pair", 2);
+    assert_eq!((why.rule, why.holders.len(), why.faulty.is_some()), (WaitRule::Capacity, 1, true), "{why:?}");
+    case.end("small", 3);
+    assert_eq!(case.pass(3), ["pair"]);
+    // The card is whole again.
+    case.end("pair", 4);
+    case.desk.set_nodes(Vec::new(), at(4));
+    case.desk.set_faulty(None);
+    assert_eq!(case.pass(4), ["large"]);
+}
+
+#[test]
+fn nobody_says_when_it_starts_nor_that_it_never_does() {
+    let case = case();
+    let tried = |count: u64| vec![Tried { spec: job("tried", count), is_first: true }];
+    let what_if = |count: u64| case.desk.what_if(tried(count), at(1), 7, &mut || true);
+    assert_eq!(what_if(3), [Prospect::Starts]);
+    let found = what_if(4);
+    assert!(
+        matches!(&found[..], [Prospect::Waits { why, start: None }] if why.rule == WaitRule::Faulty),
+        "{found:?}"
+    );
+    assert!(matches!(&what_if(5)[..], [Prospect::Never(_)]), "that many there are not");
+}

@@ -1,0 +1,37 @@
+//! `DELETE /clusters/{cluster}/gpus/{gpu}/fault`
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde_json::json;
+
+use crate::audit;
+use crate::auth::Caller;
+use crate::error::{ApiError, ApiResult, ProblemDocument};
+use crate::extract::Path;
+use crate::state::Web;
+
+/// Lets jobs have a card of the server's own machine again that none gets, as the driver has reported an XID error of it. It is for
+/// whoever knows that the card is whole: the error is forgotten, and the next one counts as the first did.
+#[utoipa::path(
+    delete,
+    path = "/clusters/{cluster}/gpus/{gpu}/fault",
+    operation_id = "forget_fault",
+    tag = "monitoring",
+    params(("cluster" = String, Path), ("gpu" = String, Path)),
+    responses(
+        (status = 204),
+        (status = 404, body = ProblemDocument, content_type = "application/problem+json")
+    )
+)]
+pub(crate) async fn forget(
+    State(web): State<Web>,
+    caller: Caller,
+    Path((cluster, gpu)): Path<(String, String)>,
+) -> ApiResult<StatusCode> {
+    let executor = web.clusters().get(&cluster).ok_or_else(|| ApiError::not_found("cluster", &cluster))?;
+    let xid = executor.forget_fault(&gpu).ok_or_else(|| ApiError::not_found("faulty card", &gpu))?;
+    let entry = audit::entry(&web, &caller, "card.take_back", format!("{cluster}/{gpu}"));
+    web.store().audit(&entry.before(json!({"xid": xid}))).await?;
+    web.wake();
+    Ok(StatusCode::NO_CONTENT)
+}
