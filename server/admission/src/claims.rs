@@ -8,7 +8,9 @@ use crate::pass::{Passing, Victim};
 impl<'d> Passing<'d> {
     /// Takes a job into account as one that starts now, where that delays nobody for whom others are on their way out.
     pub(crate) fn takes_now(&mut self, known: &Known) -> bool {
-        if !self.take_unpromised(known) {
+        // Who was told to stop holds its named limits until it has.
+        let is_held = known.named.iter().any(|name| self.desk.is_held(&self.present, *name));
+        if is_held || !self.take_unpromised(known) {
             return false;
         }
         let fits = self.desk.take(&mut self.present, known, known.min()).is_ok();

@@ -92,17 +92,22 @@ impl Desk {
     ) -> Option<Block> {
         let block = |name: u32| Block { named: Some(name), ..Block::new(WaitRule::NamedLimit, job.pool) };
         job.named.iter().find_map(|name| {
-            let named = &self.named[*name as usize];
-            let held = ledger.named[*name as usize];
-            if named.limit.at_once.is_some_and(|limit| held >= limit) {
+            if self.is_held(ledger, *name) {
                 return Some(block(*name));
             }
+            let named = &self.named[*name as usize];
+            let held = ledger.named[*name as usize];
             // Starts of this pass are held, but are not among those of the last minute yet.
             let fresh = held.saturating_sub(before[*name as usize]);
             let lately = named.lately(now).saturating_add(fresh);
             let full = named.limit.a_minute.is_some_and(|limit| lately >= limit);
             full.then(|| Block { until: named.opens_at(now), ..block(*name) })
         })
+    }
+
+    /// Whether as many jobs hold a named limit as may.
+    pub(crate) fn is_held(&self, ledger: &Ledger, name: u32) -> bool {
+        self.named[name as usize].limit.at_once.is_some_and(|limit| ledger.named[name as usize] >= limit)
     }
 
     /// The bound of a queue, or of the person, that a job would go beyond.

@@ -273,3 +273,20 @@ fn a_group_that_holds_more_with_what_it_keeps_than_it_is_guaranteed_gives_back()
     case.end("b", 2);
     assert_eq!(case.pass(2), ["owed"]);
 }
+
+/// Found by the property above, too: who is told to stop holds a named limit until it has.
+#[test]
+fn a_named_limit_is_held_by_who_is_on_its_way_out() {
+    let records = vec![project("a", None, cards(4)), project("b", None, Quota::default())];
+    let mut case = Case::new(8, records);
+    case.desk.set_named(vec![NamedLimit { name: "few".into(), at_once: Some(1), a_minute: None }]);
+    let few = |name: &str, count| Spec { named: vec!["few".into()], ..job(name, count) };
+    case.wait(Spec { project: "b".into(), ..few("borrows", 6) });
+    assert_eq!(case.pass(0), ["borrows"]);
+    case.wait(Spec { project: "a".into(), priority: 1, ..job("owed", 4) });
+    case.wait(Spec { project: "a".into(), ..few("next", 0) });
+    assert!(case.pass(1).is_empty(), "both wait until it has ended");
+    assert_eq!(case.victims(), ["borrows"]);
+    case.end("borrows", 2);
+    assert_eq!(case.pass(2), ["owed", "next"]);
+}

@@ -324,7 +324,7 @@ fn where_nobody_tells_what_was_held_back_one_that_used_nearly_all_needs_what_it_
     let full = |throttled| [of(0, (8000, 7200), throttled), of(1, (8000, 7200), throttled)];
     // The last one had more, and is far from it.
     let last = of(2, (9500, 400), Some(0));
-    let with_last = |throttled| [full(throttled).as_slice(), &[last.clone()]].concat();
+    let with_last = |throttled| [full(throttled).as_slice(), std::slice::from_ref(&last)].concat();
     assert_eq!(asked(&with_last(None)), (8000, Reason::Peaks { attempts: 3 }), "no less than it had");
     assert_eq!(asked(&with_last(Some(0))), (7950, Reason::Peaks { attempts: 3 }), "as ever");
     assert_eq!(asked(&with_last(Some(600))).0, 8000, "one that had more was not held back");

@@ -315,6 +315,10 @@ class ClusterGpuView(TypedDict):
     """
     Its UUID.
     """
+    xid: NotRequired[int | None]
+    """
+    The XID error of its own for which no job gets it; none while a job has it.
+    """
 
 
 class ClusterNodeView(TypedDict):
@@ -547,6 +551,40 @@ class FailureView(TypedDict):
     last_lines: NotRequired[list[str]]
     """
     The last lines that it wrote.
+    """
+
+
+class FaultyCardView(TypedDict):
+    """
+    A card that no job gets.
+    """
+
+    index: int
+    """
+    Its number on its node.
+    """
+    uuid: str
+    """
+    Its UUID.
+    """
+    xid: int
+    """
+    The XID error that the driver has reported of it.
+    """
+
+
+class FaultyCardsView(TypedDict):
+    """
+    How many cards there are, and which of them no job gets.
+    """
+
+    all: int
+    """
+    How many there are, these among them.
+    """
+    cards: list[FaultyCardView]
+    """
+    Those that no job gets.
     """
 
 
@@ -3168,7 +3206,7 @@ class WhyView(TypedDict):
     rule: str
     """
     The rule that keeps it: `capacity`, `not_lent`, `limit`, `no_borrowing`, `persons_cap`, `named_limit`, `apart`, `behind`,
-    `cool_down`, `leaving`, `scattered`, `never_fits`, `task_parallelism` or `pipeline_parallelism`.
+    `cool_down`, `leaving`, `scattered`, `faulty`, `never_fits`, `task_parallelism` or `pipeline_parallelism`.
     """
     pool: str
     """
@@ -3186,6 +3224,7 @@ class WhyView(TypedDict):
     """
     Of what there is too little.
     """
+    faulty: NotRequired[FaultyCardsView | None]
     holders: list[HolderView]
     """
     Who holds it, of the projects that you see: when these and the others that are counted beside them end, it starts.
@@ -7573,9 +7612,9 @@ class TaskForecastView(TypedDict):
     rule: NotRequired[str | None]
     """
     The rule that keeps it: `capacity`, `not_lent`, `limit`, `no_borrowing`, `persons_cap`, `named_limit`, `apart`, `behind`,
-    `cool_down`, `leaving`, `scattered`, `pipeline_parallelism` or `never_fits`; `max_active_runs` where other runs of the
-    pipeline keep the whole run, `budget` where the project's is spent, `not_taken` where the cluster would not take it from
-    you, as you have no account there, say: with these two the run is refused.
+    `cool_down`, `leaving`, `scattered`, `faulty`, `pipeline_parallelism` or `never_fits`; `max_active_runs` where other runs of
+    the pipeline keep the whole run, `budget` where the project's is spent, `not_taken` where the cluster would not take it
+    from you, as you have no account there, say: with these two the run is refused.
     """
     pool: NotRequired[str | None]
     """

@@ -127,9 +127,9 @@ on_both! {
         assert!(said.starts_with("master: memory ") && said.contains("; worker: memory "), "{said}");
         // The first change is of both, and of one attempt.
         let changes = server.store.size_changes("default", "p", "a", 100).await.unwrap();
-        let [.., first, second] = &changes[..] else { panic!("{changes:?}") };
-        assert_eq!((&first.attempt, first.at), (&second.attempt, second.at));
-        assert_eq!([first.sized.role.as_str(), second.sized.role.as_str()], ["master", "worker"]);
+        let first = changes.iter().map(|change| &change.attempt).min().unwrap();
+        let of_first = changes.iter().filter(|change| change.attempt == *first);
+        assert_eq!(of_first.map(|change| change.sized.role.as_str()).collect::<Vec<_>>(), ["master", "worker"], "{changes:?}");
 
         // Memory of one runs out: it gets more, and the other what it had.
         server.fake.script("a", vec![need(100, 3000); 2]);
@@ -199,7 +199,7 @@ on_both! {
         let got: Vec<u64> = attempts.iter().map(|attempt| memory(attempt) / MIB).collect();
         assert_eq!(got, [8192], "there is no more than the node has");
         let why = attempts[0].sizing.as_ref().unwrap().sentence().unwrap();
-        assert!(why.ends_with(" did not suffice, and no node is known to have more"), "{why}");
+        assert!(why.contains(" did not suffice, and no node is known to have more;"), "{why}");
         assert_eq!(said(&server, &run).await, format!("{ends} no node is known to have more"));
     }
 

@@ -203,7 +203,7 @@ fn a_card_is_shared_by_processes_of_its_worker_where_workers_train_together() {
     };
     let by_processes = "resources.processes_per_gpu: 4".to_owned();
     let by_parts = "resources.gpu.fraction".to_owned();
-    assert_eq!(of(Some(1), false).0, [by_processes.clone()], "a gang");
+    assert_eq!(of(Some(1), false).0, std::slice::from_ref(&by_processes), "a gang");
     assert_eq!(
         of(Some(1), true).0,
         [by_processes, by_parts.clone()],
