@@ -7,12 +7,14 @@ import { join } from "node:path";
 import { launch, open, session, settled } from "./support/browser.mjs";
 import { shrink, THEMES } from "./support/pictures.mjs";
 import { root, Server, until } from "./support/server.mjs";
-import { PAGES, ended, stage, start } from "./support/stage.mjs";
+import { PAGES, ended, hungry, stage, start } from "./support/stage.mjs";
 
 const folder = join(root, "docs/screenshots");
 const NARROW = ["home", "runs", "run", "pipeline"];
 /** Pages that are taken in another way: cards and tasks with those of clusters, where something is measured of them. */
 const APART = ["card", "run-task", "run", "sign-in"];
+/** What attempts of a task need, in MiB, for the page that shows how it is sized. */
+const NEEDS = [60, 64, 58, 62, 61, 66, 59, 400, 60, 63, 62, 65];
 /** All of them together, in bytes. */
 const MOST = 3_800_000;
 
@@ -24,6 +26,7 @@ const browser = await launch();
 try {
   const there = await stage(server);
   const state = await session(browser, server, "ada");
+  await hungry(there.api, NEEDS);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const digits = await example(there.api, state);
@@ -68,6 +71,7 @@ function pictures(there, { first, second }) {
     editor: "/projects/default/pipelines/digits/edit",
     "run-compare": `/runs/${second}/compare?with=${first}`,
     template: "/templates/indexed",
+    sizing: "/projects/default/pipelines/hungry/tasks/eat/sizing",
   };
   const pages = PAGES(there).filter((page) => !APART.includes(page.name));
   // What is submitted here names folders of this machine alone.

@@ -5,34 +5,13 @@ import { test } from "node:test";
 
 import { look, settled } from "./support/browser.mjs";
 import { siteFor } from "./support/site.mjs";
-import { ended, stage, start } from "./support/stage.mjs";
-
-/** It asks for far more than it needs, and holds that for a while. */
-const HUNGRY = `apiVersion: cubeloom/v1
-kind: Pipeline
-name: hungry
-sizing: auto
-parameters: {mib: {type: string, default: "60"}}
-tasks:
-  - name: eat
-    template: command
-    resources: {cpu: 200m, memory: 1Gi}
-    arguments:
-      command: [python3, -c, "import sys, time; held = b'x' * (int(sys.argv[1]) << 20); time.sleep(1.1)", "{{ params.mib }}"]
-`;
+import { hungry, stage } from "./support/stage.mjs";
 
 const PAGE = "/projects/default/pipelines/hungry/tasks/eat/sizing";
 
 const site = siteFor(async (server) => {
   const there = await stage(server);
-  const { api } = there;
-  await api("POST", "/projects/default/pipelines", { document: HUNGRY });
-  const runs = [];
-  for (const mib of [60, 60, 60, 60, 400]) {
-    const run = await start(api, { pipeline: "hungry", parameters: { mib: String(mib) } });
-    await ended(api, run);
-    runs.push(run);
-  }
+  const runs = await hungry(there.api, [60, 60, 60, 60, 400]);
   return { ...there, runs };
 });
 

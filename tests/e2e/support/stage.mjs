@@ -11,6 +11,18 @@ export const count = (steps = 8) => file("count.yaml").replace("default: 8", `de
 
 const brittle = () => file("brittle.yaml");
 
+/** Runs a task that asks for 1 GiB, one attempt after another, each of which needs so many MiB; the runs. */
+export async function hungry(api, needs) {
+  await api("POST", "/projects/default/pipelines", { document: file("hungry.yaml") });
+  const runs = [];
+  for (const mib of needs) {
+    const run = await start(api, { pipeline: "hungry", parameters: { mib: String(mib) } });
+    await ended(api, run);
+    runs.push(run);
+  }
+  return runs;
+}
+
 /** Everything that pages show, in the project `default`. */
 export async function stage(server) {
   server.user("ada", "--admin");
