@@ -299,7 +299,7 @@ fn no_more_run_out_than_the_chance_says() {
         // Other tasks' scales count: each trace is by itself.
         let told = std::mem::take(&mut promises.told);
         promises = Promises { told, ..Promises::default() };
-        let _ = replay(&generate::trace(kind, 6_000, 1), &mut promises);
+        let _ = replay(&generate::trace(kind, 6_000, 29), &mut promises);
     }
     // By tens: of at least a tenth, of a hundredth to a tenth, and so on.
     let mut tens = [(0.0, 0.0, 0.0); 4];

@@ -224,6 +224,7 @@ pub const KEYS: &[Key] = &[
     ),
     key("advice", "alike_use", Kind::Share, "", "how far the use of peers that are alike lies apart"),
     key("advice", "far_share", Kind::Share, "", "by which share the power or cores of a worker are others"),
+    key("advice", "far_cores", Kind::Text, "", "and by how many cores at the least"),
     key("advice", "alike_share", Kind::Share, "", "by which share the power or cores of alike peers differ"),
     key("advice", "known", Kind::Share, "", "the share of values that must be known"),
 ];

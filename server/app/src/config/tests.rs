@@ -110,7 +110,7 @@ fn the_data_folder_cannot_be_moved_by_the_file_in_it() {
 fn every_key_is_one_of_the_settings() {
     for key in KEYS {
         let value = match (key.name, key.kind) {
-            ("cpu", _) => "2".into(),
+            ("cpu" | "far_cores", _) => "2".into(),
             ("memory" | "upload", _) => "2Gi".into(),
             ("tls", _) => "always".into(),
             ("listen" | "metrics_listen", _) => "127.0.0.1:0".into(),

@@ -70,16 +70,13 @@ const MEASURES: [By; 3] = [
     },
 ];
 
-/// Half a core more or less is no matter, however few the others use.
-const LEAST_CORES: f64 = 0.5;
-
 impl By {
     fn is_far(&self, one: &Beside<'_>, thresholds: &Thresholds) -> bool {
         let (middle, away) = (one.middle(), (one.own - one.middle()).abs());
         if !self.is_relative {
             return away >= thresholds.far_use && one.spread() <= thresholds.alike_use;
         }
-        let is_much = self.measure != CardMeasure::HolderCpu || away >= LEAST_CORES;
+        let is_much = self.measure != CardMeasure::HolderCpu || away >= thresholds.far_cores;
         is_much && away >= thresholds.far_share * middle && one.spread() <= thresholds.alike_share * middle
     }
 }

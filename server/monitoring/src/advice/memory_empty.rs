@@ -14,9 +14,12 @@ const BIGGER: Remedy = Remedy {
 };
 /// For training: processes of one job do not wait for each other's part of a card. NCCL knows no two of them on one.
 const PROCESSES: Remedy = Remedy {
-    what: "Share the card: let each worker start as many processes on it as fit, see docs/gpu-sharing.md",
+    what: "Share the card: let each worker start as many processes on it as fit, which share its cores and its memory, see \
+           docs/gpu-sharing.md",
     pytorch: Some("torch.distributed.init_process_group(\"gloo\")"),
-    tensorflow: None,
+    tensorflow: Some(
+        "tf.distribute.experimental.CommunicationOptions(implementation=tf.distribute.experimental.CommunicationImplementation.RING)",
+    ),
     setting: Some(PROCESSES_PER_GPU),
 };
 /// For what infers, and for tasks that have nothing to do with each other.
@@ -45,15 +48,25 @@ pub(super) fn look(held: Held<'_>, thresholds: &Thresholds) -> Option<Advice> {
         return None;
     }
     let fit = fit(held, usage, peak / total, thresholds);
-    let processes = held.sharing.processes.map(|each| all(fit, each));
-    let remedies = remedies(fit, held.sharing);
+    // Those of one worker share its memory; others bring theirs.
+    let by_worker = held.memory.map(|share| times(share, thresholds));
+    let within = by_worker.map_or(fit, |most| fit.min(most));
+    let remedies = remedies(fit, within, held.sharing);
+    let is_divided = remedies.iter().any(|remedy| remedy.setting == PROCESSES.setting);
+    let processes = held.sharing.processes.filter(|_| is_divided).map(|each| all(within, each));
     let minutes = over / 60.0;
     let (used, peak, total) = (percent(usage), bytes(peak), bytes(total));
     let evidence = if remedies.len() > 1 {
         let fit = processes.unwrap_or(fit);
-        format!(
-            "in the last {minutes:.0} minutes the card was used {used}, and never more than {peak} of its {total} of memory was held: by its use, its memory and the cores, {fit} processes like this one fit on it"
-        )
+        if is_divided && by_worker.is_some() {
+            format!(
+                "in the last {minutes:.0} minutes the card was used {used}, and never more than {peak} of its {total} of memory was held: by its use, its memory, and the worker's cores and memory, {fit} processes like this one fit on it"
+            )
+        } else {
+            format!(
+                "in the last {minutes:.0} minutes the card was used {used}, and never more than {peak} of its {total} of memory was held: by its use, its memory and the cores, {fit} processes like this one fit on it"
+            )
+        }
     } else {
         format!(
             "in the last {minutes:.0} minutes the card was used {used}, and never more than {peak} of its {total} of memory was held"
@@ -62,9 +75,9 @@ pub(super) fn look(held: Held<'_>, thresholds: &Thresholds) -> Option<Advice> {
     Some(Advice { rule: "memory_empty", evidence, remedies, processes })
 }
 
-/// What can be done where so many workers like this one fit.
-fn remedies(fit: u32, sharing: Sharing) -> &'static [Remedy] {
-    match (sharing.processes.is_some(), sharing.parts) {
+/// What can be done where so many workers like this one fit on the card, and so many into one worker.
+fn remedies(fit: u32, within: u32, sharing: Sharing) -> &'static [Remedy] {
+    match (sharing.processes.is_some() && within >= 2, sharing.parts) {
         _ if fit < 2 => ALONE,
         (true, true) => BY_EITHER,
         (true, false) => BY_PROCESSES,
@@ -80,10 +93,14 @@ fn all(fit: u32, each: u32) -> u32 {
 
 /// How many processes like this one a card carries: its use, its memory and the cores of the task all have to do.
 fn fit(held: Held<'_>, usage: f64, memory: f64, thresholds: &Thresholds) -> u32 {
-    let times = |share: f64| thresholds.share_up_to / share.max(0.01);
     let cpu = held.last(CardMeasure::HolderCpu, thresholds.empty_for, thresholds.known);
     let cores = held.cores.filter(|cores| *cores > 0.0).zip(cpu).map(|(cores, used)| mean(&used) / cores);
     // Of cores that nobody knows, none can be promised.
-    let by_cores = cores.map_or(1.0, times);
-    times(usage).min(times(memory)).min(by_cores).floor() as u32
+    let by_cores = cores.map_or(1, |share| times(share, thresholds));
+    times(usage, thresholds).min(times(memory, thresholds)).min(by_cores)
+}
+
+/// How many times a share of something may be taken of it.
+fn times(share: f64, thresholds: &Thresholds) -> u32 {
+    (thresholds.share_up_to / share.max(0.01)).floor() as u32
 }

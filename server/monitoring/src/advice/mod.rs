@@ -37,6 +37,8 @@ pub struct Held<'a> {
     pub asked: Option<f64>,
     /// The memory that it has, in bytes; absent where that is not known.
     pub card_memory: Option<f64>,
+    /// The most that the worker which holds it used of its own memory in the last hour, from 0 to 1; absent where that is not known.
+    pub memory: Option<f64>,
     /// How it may be shared.
     pub sharing: Sharing,
 }

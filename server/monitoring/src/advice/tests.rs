@@ -17,7 +17,8 @@ fn constant(value: f64) -> Vec<Option<f64>> {
 
 /// A card of whose memory nothing is known, and that nobody may share.
 fn held(history: &CardHistory, seconds: f64, cores: Option<f64>) -> Held<'_> {
-    Held { history, seconds, cores, asked: None, card_memory: None, sharing: Sharing::default() }
+    let sharing = Sharing::default();
+    Held { history, seconds, cores, asked: None, card_memory: None, memory: None, sharing }
 }
 
 fn rules(history: &CardHistory, seconds: f64, cores: Option<f64>) -> Vec<&'static str> {
@@ -218,6 +219,31 @@ fn a_card_is_shared_by_processes_of_its_worker_where_workers_train_together() {
     assert_eq!(settings, ["resources.processes_per_gpu: 8"]);
     assert!(evidence.contains(" 8 processes like this one fit"), "{evidence}");
     assert_eq!(of(Some(64), false).0, ["resources.processes_per_gpu: 64"], "more are refused");
+}
+
+#[test]
+fn processes_of_one_worker_share_its_memory_and_others_bring_theirs() {
+    let history = history(&roomy(1.0));
+    let of = |memory, parts| {
+        let sharing = Sharing { processes: Some(1), parts };
+        let held = Held { card_memory: Some(8e10), memory, sharing, ..held(&history, 7200.0, Some(8.0)) };
+        let found = advice(held, &Thresholds::default()).remove(0);
+        let settings: Vec<_> = found.remedies.iter().filter_map(|remedy| found.setting(remedy)).collect();
+        (settings, found.evidence)
+    };
+    let (settings, evidence) = of(Some(0.4), false);
+    assert_eq!(settings, ["resources.processes_per_gpu: 2"]);
+    assert!(
+        evidence.ends_with("the worker's cores and memory, 2 processes like this one fit on it"),
+        "{evidence}"
+    );
+    assert_eq!(of(Some(0.1), false).0, ["resources.processes_per_gpu: 4"]);
+    let (settings, evidence) = of(Some(0.6), false);
+    assert_eq!(settings, [""; 0], "its memory has no room for a second one");
+    assert!(evidence.ends_with("of memory was held"), "{evidence}");
+    let (settings, evidence) = of(Some(0.6), true);
+    assert_eq!(settings, ["resources.gpu.fraction"]);
+    assert!(evidence.ends_with("the cores, 4 processes like this one fit on it"), "{evidence}");
 }
 
 #[test]

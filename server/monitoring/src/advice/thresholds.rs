@@ -77,6 +77,9 @@ pub struct Thresholds {
     /// A worker's power or CPU is another one when it differs from that of its peers by this share of it, from 0 to 1.
     #[serde(deserialize_with = "share")]
     pub far_share: f64,
+    /// Fewer cores more or less than those of its peers are no matter, however few these use.
+    #[serde(with = "cores")]
+    pub far_cores: f64,
     /// Peers are alike when their power or CPU differs by no more than this share of it, from 0 to 1.
     #[serde(deserialize_with = "share")]
     pub alike_share: f64,
@@ -111,6 +114,7 @@ impl Default for Thresholds {
             far_use: 0.3,
             alike_use: 0.2,
             far_share: 0.3,
+            far_cores: 0.5,
             alike_share: 0.15,
             known: 0.8,
         }
@@ -147,6 +151,21 @@ mod window {
             return Ok(seconds);
         }
         Err(D::Error::custom("it must be longer than nothing, and no longer than the hour that is known"))
+    }
+}
+
+/// Cores, written as an amount of them.
+mod cores {
+    use cubeloom_domain::Cpu;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+    pub(super) fn serialize<S: Serializer>(cores: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+        Cpu((cores * 1000.0).round() as u64).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+        Ok(Cpu::deserialize(deserializer)?.0 as f64 / 1000.0)
     }
 }
 

@@ -162,8 +162,15 @@ impl Scenario {
                     // Several workers train together.
                     let is_gang = self.workers.len() > 1;
                     let sharing = Sharing { processes: is_gang.then_some(1), parts: !is_gang };
-                    let held =
-                        Held { history, seconds, cores: Some(self.cores), asked: None, card_memory, sharing };
+                    let held = Held {
+                        history,
+                        seconds,
+                        cores: Some(self.cores),
+                        asked: None,
+                        card_memory,
+                        memory: None,
+                        sharing,
+                    };
                     Peer { worker: &worker.name, role: &worker.role, held }
                 })
                 .collect();
@@ -359,6 +366,8 @@ fn is_named(advice: &Advice) {
     let any =
         |name: fn(&Remedy) -> Option<&'static str>| advice.remedies.iter().any(|one| name(one).is_some());
     assert!(any(|one| one.pytorch) && any(|one| one.tensorflow), "{advice:#?}");
+    let shares = advice.remedies.iter().filter(|one| one.what.starts_with("Share the card"));
+    assert!(shares.clone().all(|one| one.pytorch.is_some() && one.tensorflow.is_some()), "{advice:#?}");
     let is_bigger_batch = advice.rule == "memory_empty" && !advice.evidence.contains("fit on it");
     assert!(any(|one| one.setting) || is_bigger_batch, "{advice:#?}");
 }

@@ -157,6 +157,8 @@ async fn advised(
         cores,
         asked,
         card_memory: card.memory_total,
+        // Which of its workers holds it is not known: the page of the task tells.
+        memory: None,
         sharing: role.map(|role| sharing(&plan, task, role)).unwrap_or_default(),
     };
     let found = advice(held, &web.settings().advice);

@@ -75,6 +75,7 @@ async fn of_cluster(web: &Web, name: &str) -> ApiResult<Vec<IdleCards>> {
                     cores: None,
                     asked: None,
                     card_memory: None,
+                    memory: None,
                     sharing: Sharing::default(),
                 };
                 seen.take(held, &thresholds);

@@ -5,7 +5,7 @@ use cubeloom_domain::TaskIx;
 use cubeloom_domain::monitoring::CardHistory;
 use cubeloom_domain::plan::{PlannedRole, PlannedTask, RunPlan};
 use cubeloom_domain::record::AttemptRecord;
-use cubeloom_domain::usage::WorkerLines;
+use cubeloom_domain::usage::{Measure, WorkerLines};
 use cubeloom_monitoring::advice::{Held, Peer, Sharing, of_task};
 use cubeloom_monitoring::hour_of;
 
@@ -25,6 +25,8 @@ struct Worker<'p> {
     role: &'p PlannedRole,
     /// The memory of each of its cards, in bytes.
     card_memory: Option<f64>,
+    /// The most that it used of its memory in that hour, from 0 to 1.
+    memory: Option<f64>,
     hour: CardHistory,
 }
 
@@ -71,6 +73,7 @@ fn held<'w>(worker: &'w Worker<'_>, record: &AttemptRecord, sharing: Sharing, se
         cores: Some(cores(worker.role.resources.cpu.0)),
         asked: sized.map(|sized| cores(sized.asked.cpu.0)),
         card_memory: worker.card_memory,
+        memory: worker.memory,
         sharing,
     }
 }
@@ -87,10 +90,20 @@ pub(crate) fn sharing(plan: &RunPlan, task: &PlannedTask, role: &PlannedRole) ->
 fn worker<'p>(lines: WorkerLines, roles: &'p [PlannedRole], until: f64) -> Option<Worker<'p>> {
     let role = role_of(&lines.worker, roles)?;
     let cards = role.resources.gpu.as_ref().map_or(1, |gpu| gpu.count.unwrap_or(1)).max(1);
+    let hour = hour_of(&lines, cards, until);
     Some(Worker {
         role,
+        memory: memory_share(&lines, role, hour.start),
         card_memory: lines.card_memory.map(|bytes| bytes / f64::from(cards)),
-        hour: hour_of(&lines, cards, until),
+        hour,
         name: lines.worker,
     })
+}
+
+/// The most that a worker used of its memory since a moment, in seconds since the epoch, from 0 to 1.
+fn memory_share(lines: &WorkerLines, role: &PlannedRole, since: f64) -> Option<f64> {
+    let used = lines.lines.get(&Measure::Memory)?.iter().filter(|[at, _]| *at >= since);
+    let peak = used.map(|[_, bytes]| *bytes).reduce(f64::max)?;
+    let has = role.resources.memory.0 as f64;
+    (has > 0.0).then(|| peak / has)
 }

@@ -47,6 +47,10 @@ fn this_machine_is_measured_and_other_projects_are_sums() {
     editor.get("/clusters/nowhere/nodes").expect(404).problem("not-found");
     editor.get("page:/clusters/nowhere").expect(404);
     editor.get("page:/clusters/local/gpus/GPU-none").expect(404);
+    let fault = "/clusters/local/gpus/GPU-none/fault";
+    editor.delete(fault, "").expect(403).problem("forbidden");
+    let said = server.as_(Who::Administrator).delete(fault, "").expect(404).problem("not-found");
+    assert!(said.to_string().contains("faulty card"), "{said}");
     editor.post(&format!("/runs/{run}/cancel"), &json!({}));
     until(&editor, &run, "cancelled");
 }
