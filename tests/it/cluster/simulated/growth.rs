@@ -48,6 +48,17 @@ fn tell_what_it_has(place: &Place, pod: &DynamicObject) {
     place.runtime.block_on(api.patch_status(&pod.name_any(), &params, &status)).unwrap();
 }
 
+/// A kubelet says that its node can never give what a pod is to have.
+fn refuse(place: &Place, pod: &DynamicObject, why: &str) {
+    let mut conditions = pod.data["status"]["conditions"].as_array().cloned().unwrap_or_default();
+    conditions.push(json!({
+        "type": "PodResizePending", "status": "True", "reason": "Infeasible", "message": why,
+    }));
+    let status = Patch::Merge(json!({"status": {"conditions": conditions}}));
+    let (api, params) = (metrics::pods(&place.kubectl, &place.namespace), PatchParams::default());
+    place.runtime.block_on(api.patch_status(&pod.name_any(), &params, &status)).unwrap();
+}
+
 #[ignore = "needs a cluster"]
 #[test]
 fn pods_that_run_get_more_memory_and_stay_what_they_are() {
@@ -192,6 +203,26 @@ fn what_nears_its_memory_limit_by_the_metrics_api_gets_more_in_place() {
     ];
     assert_eq!(changes(&admin, "grows"), grown);
     assert!(changes(&admin, "stays").is_empty());
+
+    // What its node can never give is told in the node's words, and it keeps what it had.
+    let why = "Node didn't have enough capacity: memory";
+    metrics.tell(&pod("grows"), Bytes(288 * MIB / 100 * 96));
+    until("its pod is to have more", || memory(&pod("grows"))[1] == json!((432 * MIB).to_string()));
+    refuse(&place, &pod("grows"), why);
+    until("it has what it had", || attempt(&admin, &run, "grows").0 == json!(288 * MIB));
+    let attempts = admin.get(&format!("/runs/{run}/tasks/grows/instances/0/attempts")).expect(200).json();
+    let said = attempts["items"][0]["not_grown"].to_string();
+    assert!(
+        said.contains("the cluster did not give more memory while it ran") && said.contains(why),
+        "{said}"
+    );
+    let known = admin.get(&format!("{PIPELINES}/growing/tasks/grows/sizing")).expect(200).json();
+    let not = &known["changes"][0];
+    assert!(not["not_grown"].as_str().is_some_and(|said| said.contains(why)), "{not}");
+    assert!(
+        not["reason"].as_str().unwrap().ends_with("the cluster did not give 432Mi while it ran"),
+        "{not}"
+    );
     admin.post(&format!("/runs/{run}/cancel"), &json!({})).expect(202);
     assert_eq!(ended(&admin, &run)["state"], "cancelled");
 }
