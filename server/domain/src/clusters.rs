@@ -149,6 +149,8 @@ pub enum Subject {
     Others,
     /// What a setting of the cluster names.
     Setting,
+    /// What a setting names, and was not looked at.
+    Untried,
 }
 
 impl Subject {
@@ -166,6 +168,7 @@ impl Subject {
             Self::Aside => "aside",
             Self::Others => "others",
             Self::Setting => "setting",
+            Self::Untried => "untried",
         }
     }
 }

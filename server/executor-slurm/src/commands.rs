@@ -14,6 +14,9 @@ use tokio::process::Command;
 use crate::WRITE_ARG;
 use crate::parcel::Packed;
 
+/// What `sh` does with the words of `test`.
+const ANSWER: &str = "if test \"$@\"; then echo yes; else echo no; fi";
+
 /// How long a call may take. `sbatch` waits by itself while the controller takes no more jobs.
 pub const LIMIT: Duration = Duration::from_secs(40);
 
@@ -178,12 +181,12 @@ impl Commands {
 
     /// Whether something of a file holds for an account, in the words of `test`.
     pub async fn holds(&self, account: &str, words: &[&str]) -> Result<bool, Trouble> {
-        let all: Vec<&str> = std::iter::once("test").chain(words.iter().copied()).collect();
-        match self.as_account(account, &all, Vec::new()).await {
-            Ok(_) => Ok(true),
-            // Whoever does not lead there says something.
-            Err(Trouble::Refused(said)) if said.ends_with("failed without a word") => Ok(false),
-            Err(trouble) => Err(trouble),
+        // What leads there may fail, and may warn of something else: the answer is a word.
+        let all: Vec<&str> = ["sh", "-c", ANSWER, "sh"].into_iter().chain(words.iter().copied()).collect();
+        match self.as_account(account, &all, Vec::new()).await?.trim() {
+            "yes" => Ok(true),
+            "no" => Ok(false),
+            said => Err(Trouble::Refused(format!("sh: `{said}` is no answer"))),
         }
     }
 
@@ -338,6 +341,10 @@ mod tests {
         let commands = commands(&[]);
         assert_eq!(commands.holds("a", &["-d", path, "-a", "-w", path]).await, Ok(true));
         assert_eq!(commands.holds("a", &["-e", &format!("{path}/none")]).await, Ok(false));
+        let warns =
+            self::commands(&["sh", "-c", "echo 'sudo: unable to resolve host n1' >&2; exec \"$@\"", "sh"]);
+        assert_eq!(warns.holds("a", &["-e", &format!("{path}/none")]).await, Ok(false));
+        assert_eq!(warns.holds("a", &["-e", path]).await, Ok(true));
         let nobody = self::commands(&["sh", "-c", "echo 'sudo: a password is required' >&2; exit 1"]);
         let refused = nobody.holds("a", &["-d", path]).await.unwrap_err();
         assert!(matches!(&refused, Trouble::Refused(said) if said.contains("a password")), "{refused:?}");

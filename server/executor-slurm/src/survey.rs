@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use cubeloom_domain::clusters::{Finding, Subject, Survey};
 use tokio::task::JoinSet;
@@ -11,7 +12,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::CLEAN_ARG;
 use crate::cluster::Cluster;
-use crate::commands::{Commands, LIMIT, Trouble};
+use crate::commands::{Commands, Trouble};
 use crate::config::SlurmConfig;
 use crate::named::{absent, wrong};
 
@@ -21,22 +22,25 @@ const ACCOUNTS: usize = 32;
 /// How many of them at once: each is a process or two, beside those of jobs.
 const AT_ONCE: usize = 4;
 
+/// How long they are tried, all together: whoever asks for a check waits no longer than a minute.
+const LIMIT: Duration = Duration::from_secs(15);
+
 /// Asks the cluster, for a project.
 pub async fn look(cluster: &Arc<Cluster>, project: &str) -> Survey {
-    let version = cluster.speech.version().await;
-    let nodes = cluster.speech.nodes().await;
+    let (version, nodes) = tokio::join!(cluster.speech.version(), cluster.speech.nodes());
     let error = match (&version, &nodes) {
         (Err(Trouble::Away(why) | Trouble::Refused(why)), _)
         | (_, Err(Trouble::Away(why) | Trouble::Refused(why))) => Some(why.clone()),
         _ => None,
     };
-    let mut findings = vec![accounting(cluster).await];
+    // Of a cluster that does not answer nothing else is told.
+    let of_accounts =
+        async { if error.is_none() { of_accounts(cluster, project).await } else { Vec::new() } };
+    let (accounting, of_accounts) = tokio::join!(accounting(cluster), of_accounts);
+    let mut findings = vec![accounting];
     findings.extend(cluster.mirror.findings());
     findings.extend(nodes.iter().flat_map(|seen| absent(seen, &cluster.config.facts)));
-    // Of a cluster that does not answer nothing else is told.
-    if error.is_none() {
-        findings.extend(of_accounts(cluster, project).await);
-    }
+    findings.extend(of_accounts);
     Survey { version: version.ok(), error, findings, refusals: None }
 }
 
@@ -92,13 +96,15 @@ async fn accounts(config: &SlurmConfig, project: &str) -> Vec<Who> {
 enum Wrong {
     /// It cannot be reached, or is none: the setting that names it, and why.
     Account(String, String),
+    /// It was not tried, or not to the end: the setting that names it, and why.
+    Untried(String, String),
     /// The program cannot be started: why, and as whom.
     Program(String, String),
     /// A folder can neither be written to nor made: the setting, and as whom.
     Folder(&'static str, String),
 }
 
-/// Tries accounts, some at a time, and no longer than one call may take.
+/// Tries accounts, some at a time.
 async fn of_accounts(cluster: &Arc<Cluster>, project: &str) -> Vec<Finding> {
     let all = accounts(&cluster.config, project).await;
     let until = Instant::now() + LIMIT;
@@ -116,7 +122,7 @@ async fn of_accounts(cluster: &Arc<Cluster>, project: &str) -> Vec<Finding> {
     let mut findings = told(found);
     if all.len() > ACCOUNTS {
         let why = format!("of {} accounts only {ACCOUNTS} were tried, those of the project first", all.len());
-        findings.push(wrong("way.accounts", why));
+        findings.push(untried("way.accounts", why));
     }
     findings
 }
@@ -129,12 +135,24 @@ async fn next(at_work: &mut JoinSet<Vec<Wrong>>) -> Vec<Wrong> {
 async fn tried(cluster: &Cluster, who: &Who, project: &str, until: Instant) -> Vec<Wrong> {
     match timeout_at(until, works(cluster, who, project)).await {
         Ok(Ok(wrong)) => wrong,
-        Ok(Err(trouble)) => vec![Wrong::Account(who.field.clone(), said(trouble))],
+        Ok(Err(trouble)) => vec![of_trouble(who, trouble)],
         Err(_) => {
             let why = format!("`{}` was not tried within {} seconds", who.account, LIMIT.as_secs());
-            vec![Wrong::Account(who.field.clone(), why)]
+            vec![Wrong::Untried(who.field.clone(), why)]
         }
     }
+}
+
+/// What an answer says of an account; of one that nobody gave it says nothing.
+fn of_trouble(who: &Who, trouble: Trouble) -> Wrong {
+    match trouble {
+        Trouble::Refused(why) => Wrong::Account(who.field.clone(), why),
+        Trouble::Away(why) => Wrong::Untried(who.field.clone(), why),
+    }
+}
+
+fn untried(field: impl Into<String>, why: impl Into<String>) -> Finding {
+    Finding { subject: Subject::Untried, ..wrong(field, why) }
 }
 
 /// What is wrong where the account itself is well.
@@ -159,8 +177,13 @@ async fn works(cluster: &Cluster, who: &Who, project: &str) -> Result<Vec<Wrong>
     }
     if who.is_of_project {
         for (field, folder) in folders(config, project, account) {
-            if !may_write(commands, account, Path::new(&folder)).await? {
-                found.push(Wrong::Folder(field, account.to_owned()));
+            match may_write(commands, account, Path::new(&folder)).await {
+                Ok(true) => {}
+                Ok(false) => found.push(Wrong::Folder(field, account.to_owned())),
+                Err(trouble) => {
+                    found.push(of_trouble(who, trouble));
+                    break;
+                }
             }
         }
     }
@@ -217,6 +240,7 @@ fn told(mut found: Vec<Wrong>) -> Vec<Finding> {
     for one in found {
         match one {
             Wrong::Account(field, why) => findings.push(wrong(field, why)),
+            Wrong::Untried(field, why) => findings.push(untried(field, why)),
             Wrong::Program(why, account) => programs.entry(why).or_default().push(account),
             Wrong::Folder(field, account) => folders.entry(field).or_default().push(account),
         }

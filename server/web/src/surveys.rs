@@ -121,6 +121,7 @@ fn of_slurm(survey: &Survey) -> Vec<String> {
         match finding.subject {
             Subject::Queue => format!("the account `{name}` is not as the quotas say: {why}"),
             Subject::Setting => format!("its setting `{name}` does not hold: {why}"),
+            Subject::Untried => format!("not all of its setting `{name}` was tried: {why}"),
             _ => format!(
                 "accounting does not answer, so that how a job ended is not known once Slurm lists it no more: {why}"
             ),
@@ -231,7 +232,9 @@ fn sentence(finding: &Finding) -> Option<String> {
              server's account may not list and watch the pods of all namespaces"
                 .to_owned()
         }
-        Subject::Program | Subject::Kind | Subject::Right | Subject::Setting => return None,
+        Subject::Program | Subject::Kind | Subject::Right | Subject::Setting | Subject::Untried => {
+            return None;
+        }
     })
 }
 
@@ -255,6 +258,7 @@ mod tests {
                 finding(Subject::Queue, "cl-vision", Some("Access/permission denied")),
                 finding(Subject::Queue, "cl-text", None),
                 finding(Subject::Setting, "facts.partition", Some("no node is in the partition `old`")),
+                finding(Subject::Untried, "way.accounts", Some("of 34 accounts only 32 were tried")),
             ],
             refusals: None,
         };
@@ -265,6 +269,7 @@ mod tests {
                  connection refused",
                 "the account `cl-vision` is not as the quotas say: Access/permission denied",
                 "its setting `facts.partition` does not hold: no node is in the partition `old`",
+                "not all of its setting `way.accounts` was tried: of 34 accounts only 32 were tried",
             ]
         );
     }

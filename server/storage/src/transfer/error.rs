@@ -38,11 +38,11 @@ pub enum TransferError {
     /// The target's file system has no room.
     #[error("{}: the disk is full ({needed} bytes more are needed); make room and start again, what was fetched is kept", path.display())]
     Full { path: PathBuf, needed: u64 },
-    /// A store takes so many parts at most, and one of this file is more than the process may hold.
+    /// A store takes so many parts at most, and one of this file at a time is more than the process may hold.
     #[error(
-        "{url}: it is sent in parts of {part} bytes, and the task has {limit} bytes of memory; give the task more memory, or choose a smaller `chunk` where that made them large"
+        "{url}: it is sent in parts of {part} bytes, which takes {needed} bytes of memory, and the task has {limit}; give the task more memory, or choose a smaller `chunk` where that made them large"
     )]
-    Memory { url: String, part: u64, limit: u64 },
+    Memory { url: String, part: u64, needed: u64, limit: u64 },
     /// The target's folder may not hold so much.
     #[error(
         "{url}: the quota there is used up ({why}); make room, or have it raised; the target was left as it was"

@@ -11,8 +11,11 @@ use super::stop::Stop;
 /// Where control groups are mounted.
 const GROUPS: &str = "/sys/fs/cgroup";
 
-/// What is written for "no limit" by control groups of version 1 is less than this, by a page or so.
+/// Control groups of version 1 write more than this for "no limit": 2^63, less a page.
 const UNLIMITED: u64 = 1 << 62;
+
+/// What the program itself needs at the most.
+const PROGRAM: u64 = 32 << 20;
 
 /// Memory is handed out in pieces of so many bytes.
 const PIECE: u64 = 1 << 10;
@@ -55,11 +58,13 @@ impl Memory {
     ///
     /// # Errors
     ///
-    /// [`TransferError::Memory`] where not even one part has room: the process would be ended in the middle.
+    /// [`TransferError::Memory`] where not even one range and one part at a time have room beside the program: the process would be
+    /// ended in the middle.
     pub(crate) fn share(&self, url: &str, wants: Held, files: usize) -> Result<Held, TransferError> {
         let Some(limit) = self.limit else { return Ok(wants) };
-        if wants.part >= limit {
-            return Err(TransferError::Memory { url: url.to_owned(), part: wants.part, limit });
+        let needed = Held { width: 1, ..wants }.bytes();
+        if needed > limit - PROGRAM.min(limit / 4) {
+            return Err(TransferError::Memory { url: url.to_owned(), part: wants.part, needed, limit });
         }
         Ok(wants.within(limit / 2 / files.max(1) as u64))
     }
@@ -139,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_held_stays_within_half_of_the_limit() {
+    fn what_is_held_stays_within_half_of_the_limit_where_one_at_a_time_does() {
         let memory = Memory::new(Some(256 * MIB));
         let wants = Held { range: 64 * MIB, part: 64 * MIB, width: 4 };
         // One alone has room for a part that is filled, and no range beside it: one at the least.
@@ -149,9 +154,9 @@ mod tests {
         let wide = Held { width: 32, ..usual };
         assert_eq!(memory.share("s3://b/k", wide, 1).unwrap().width, 7);
         assert!(memory.share("s3://b/k", wide, 1).unwrap().bytes() <= 128 * MIB);
-        let huge = Held { part: 500 * MIB, ..usual };
+        let huge = Held { part: 120 * MIB, ..usual };
         let refused = memory.share("s3://b/k", huge, 1).unwrap_err().to_string();
-        assert!(refused.contains("s3://b/k") && refused.contains("memory"), "{refused}");
+        assert!(refused.contains("s3://b/k") && refused.contains("260046848 bytes of memory"), "{refused}");
         assert_eq!(Memory::new(None).share("s3://b/k", huge, 1).unwrap(), huge);
     }
 
