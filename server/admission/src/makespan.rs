@@ -63,13 +63,16 @@ struct Play<'s> {
     now: Duration,
 }
 
-/// What of a step is done. Of very many instances each that is drawn stands for `weight` that go side by side.
+/// What of a step is done. Of very many instances each that is drawn stands for several: as many as `weight` go side by side, and
+/// that `times` one after the other.
 struct Part {
     needs: usize,
     left: usize,
     active: usize,
     places: usize,
     weight: usize,
+    /// What stands for more instances than go side by side takes so many times as long.
+    times: u32,
     since: Duration,
 }
 
@@ -138,23 +141,26 @@ impl<'s> Play<'s> {
             if part.left == 0 || part.active == part.places {
                 self.ready.remove(&first);
             }
-            let end = self.now.saturating_add(draw(&self.steps[at].length, random));
+            let length = draw(&self.steps[at].length, random).saturating_mul(part.times);
+            let end = self.now.saturating_add(length);
             self.running.push(Reverse((end, at)));
         }
     }
 }
 
 impl Part {
-    /// As many rounds are made as all instances need, with fewer side by side, and never more than `room` of them.
+    /// `most` lengths are drawn at the most, and never more than `room` instances go side by side.
     fn of(step: &Step, most: usize, room: usize) -> Self {
         let scale = step.instances.div_ceil(most).max(1);
         let side_by_side = step.at_once.min(step.instances).min(room).max(1);
+        let weight = scale.min(side_by_side);
         Self {
             needs: step.needs.len(),
             left: step.instances.div_ceil(scale),
             active: 0,
-            places: side_by_side.div_ceil(scale),
-            weight: scale.min(side_by_side),
+            places: side_by_side / weight,
+            weight,
+            times: u32::try_from(scale.div_ceil(weight)).unwrap_or(u32::MAX),
             since: Duration::ZERO,
         }
     }
@@ -211,6 +217,8 @@ mod tests {
         assert_eq!(with_places(&[step(&[], 3, 4, 4), urgent, step(&[1], 1, 1, 1)], 1), 23);
         // Of more than are drawn, the rounds are kept.
         assert_eq!(with_places(&[step(&[], 10, 8000, 8000)], 2000), 40);
+        assert_eq!(minutes(&[step(&[], 10, 8000, 1)]), 80_000);
+        assert_eq!(with_places(&[step(&[], 10, 8000, 8000)], 2), 40_000);
     }
 
     #[test]

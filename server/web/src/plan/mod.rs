@@ -99,7 +99,7 @@ enum Misfits {
     Refused,
     /// They are told beside the plan.
     Told,
-    /// The first are mistakes; of the others whoever looks is told at their jobs.
+    /// What can never fit is a mistake; what the cluster would not take is told at its jobs.
     Shown,
 }
 
@@ -152,8 +152,8 @@ async fn planned_there(
             other => (other?, Vec::new()),
         };
         let mut missing = code::missing(&folders, &planned.plan);
-        // This machine takes jobs of anybody.
-        if facts.kind != "local" && become_of != Misfits::Shown {
+        // Other clusters take jobs of anybody.
+        if facts.slurm.is_some() && become_of != Misfits::Shown {
             let told = if become_of == Misfits::Told { &mut misfits } else { &mut missing };
             told.extend(untaken(&clusters, &planned.plan, become_of));
             document.locate(&mut misfits);
@@ -164,7 +164,8 @@ async fn planned_there(
     .await?
     .map_err(ApiError::invalid)?;
     planned.plan.place = chosen;
-    let mut wrong = sub_runs::wrong_calls(planner, &planned.plan, &above).await?;
+    let mut wrong =
+        sub_runs::wrong_calls(planner, &planned.plan, &above, become_of != Misfits::Refused).await?;
     document.locate(&mut wrong);
     if wrong.is_empty() { Ok((document, planned, misfits)) } else { Err(ApiError::invalid(wrong)) }
 }

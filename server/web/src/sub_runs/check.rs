@@ -23,15 +23,16 @@ const TOLD: usize = 5;
 /// # Errors
 /// What the server lacks.
 pub async fn problems(planner: &Planner, plan: &RunPlan) -> ApiResult<Vec<Problem>> {
-    wrong_calls(planner, plan, &[]).await
+    wrong_calls(planner, plan, &[], false).await
 }
 
 /// The same for a run that would itself be a task of a run of the last of these pipelines, that of the one before, and so
-/// on.
+/// on. Who only looks need not be one whose runs its cluster would take.
 pub(crate) async fn wrong_calls(
     planner: &Planner,
     plan: &RunPlan,
     above: &[String],
+    only_looks: bool,
 ) -> ApiResult<Vec<Problem>> {
     let above: Vec<String> = above.iter().chain([&plan.pipeline]).cloned().collect();
     // Many tasks may run the same.
@@ -41,7 +42,7 @@ pub(crate) async fn wrong_calls(
         let Some(call) = known_call(task) else { continue };
         let key = serde_json::to_string(&call).map_err(ApiError::internal)?;
         if !seen.contains_key(&key) {
-            let wrong = wrong(planner, plan, &call, above.clone()).await?;
+            let wrong = wrong(planner, plan, &call, above.clone(), only_looks).await?;
             seen.insert(key.clone(), wrong);
         }
         problems.extend(seen.get(&key).into_iter().flatten().map(|(field, code, message)| {
@@ -57,6 +58,7 @@ async fn wrong(
     plan: &RunPlan,
     call: &Call,
     above: Vec<String>,
+    only_looks: bool,
 ) -> ApiResult<Vec<(String, Code, String)>> {
     let named = match call.of {
         Called::Pipeline { .. } => "/pipeline",
@@ -80,7 +82,10 @@ async fn wrong(
             date: Some(context.date),
         };
         // It may run others in its turn.
-        Box::pin(plan::plan(planner, text, order)).await
+        match only_looks {
+            true => Box::pin(plan::shown(planner, text, order)).await,
+            false => Box::pin(plan::plan(planner, text, order)).await,
+        }
     };
     let error = match planned.await {
         Ok(_) => return Ok(Vec::new()),
