@@ -1,5 +1,5 @@
 // Records what real programs do, as scenarios that the rules of advice are tested on (server/monitoring/tests/scenarios/recorded):
-// four trainings with PyTorch on this machine's processors, of which one stops. It takes MINUTES and writes the files anew.
+// four trainings with PyTorch on this machine's processors, of which one stops and one has a worker that does more than its peers. It takes MINUTES and writes the files anew.
 
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
@@ -19,7 +19,7 @@ const CORES = 0.12;
 const PROGRAMS = {
   gang: { says: "four workers that train together, each with as much to do", workers: 4 },
   stops: { says: "three workers that train together, until after ten minutes one of them waits for something that never comes", workers: 3, expect: "hang by steps" },
-  unlike: { says: "four workers that train together, of which the last has six times as much to do in each step as the others: a tenth of a core, of which nobody is told", workers: 4 },
+  unlike: { says: "four workers that train together, of which the last has six times as much to do in each step as the others", workers: 4, expect: "far_from_peers of worker-2" },
   alone: { says: "one worker, which writes a checkpoint every five minutes", workers: 1 },
 };
 
@@ -114,6 +114,8 @@ try {
       ...(program.expect ? [`expect: ${program.expect}`] : []),
       `hours: ${MINUTES / 60}`,
       `cores: ${CORES}`,
+      // They have no half a core by which one could be far from the others.
+      "far_cores: 0.05",
       `workers: ${[...roles].map(([role, count]) => `${role} ${count}`).join(", ")}`,
       "cards: none",
     ];

@@ -5,6 +5,7 @@
 //! - `expect: RULE` or `expect: RULE of WORKER, WORKER`: what is advised at some moment; nothing else is. The workers are those
 //!   that it ever spoke of. `hang by cards` and `hang by steps` are rules here, too.
 //! - `hours: 3`, `cores: 8` (of each worker), `card: 80` (its memory in GiB): these are the defaults.
+//! - `far_cores: 0.5`: the threshold of this name, for workers that have less than most.
 //! - `workers: ps 3, worker 4`: roles with their workers; one `worker` where it is left out. `cards: worker`: the role that has
 //!   cards; all have one where it is left out, and none with `none`.
 //! - `use`, `memory` (both of the card, from 0 to 1), `power` (W), `cpu` (cores), `io_wait` (from 0 to 1), `step` (1 where the
@@ -45,6 +46,7 @@ pub struct Scenario {
     card: f64,
     workers: Vec<Worker>,
     lines: Vec<Line>,
+    thresholds: Thresholds,
     /// What is to be advised, and of whom; of anybody where it is empty.
     pub expected: BTreeMap<String, BTreeSet<String>>,
 }
@@ -110,6 +112,7 @@ impl Scenario {
             card: 80.0,
             workers: vec![Worker { name: "worker-0".into(), role: "worker".into(), has_card: true }],
             lines: Vec::new(),
+            thresholds: Thresholds::default(),
             expected: BTreeMap::new(),
         };
         for line in text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
@@ -118,6 +121,7 @@ impl Scenario {
                 "hours" => read.hours = number(value),
                 "cores" => read.cores = number(value),
                 "card" => read.card = number(value),
+                "far_cores" => read.thresholds.far_cores = number(value),
                 "workers" => read.workers = value.split(", ").flat_map(role).collect(),
                 "cards" => read.workers.iter_mut().for_each(|worker| worker.has_card = worker.role == value),
                 "expect" => {
@@ -174,7 +178,7 @@ impl Scenario {
                     Peer { worker: &worker.name, role: &worker.role, held }
                 })
                 .collect();
-            for (advice, workers) in of_task(&peers, &Thresholds::default()) {
+            for (advice, workers) in of_task(&peers, &self.thresholds) {
                 is_named(&advice);
                 found.entry(advice.rule.to_owned()).or_default().extend(workers);
             }
