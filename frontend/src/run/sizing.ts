@@ -12,8 +12,8 @@ type Size = Role["recommended"];
 const GIB = 2 ** 30;
 
 /**
- * What workers had, what was asked for, dashed as it is often the same, what they used, what was advised, and where memory
- * ran out, in GiB.
+ * What workers had, what was asked for and what was advised, both dashed as they are often the same, what they used, and where
+ * memory ran out, in GiB.
  */
 export function memoryLines(role: Role): PlotSeries[] {
   return [
@@ -39,7 +39,7 @@ export function cpuLines(role: Role): PlotSeries[] {
 /** What was advised when each attempt began, and, one further, what is advised now. */
 function advised({ past, recommended }: Role, value: (size: Size) => number): PlotSeries {
   const sizes = past.length === 0 ? [] : [...past.map((one) => one.recommended), recommended];
-  return { label: t("sizing.line-advised"), x: sizes.map((_, at) => at + 1), y: sizes.map(value) };
+  return { label: t("sizing.line-advised"), x: sizes.map((_, at) => at + 1), y: sizes.map(value), dashed: true };
 }
 
 function line(label: string, past: readonly Past[], value: (past: Past) => number): PlotSeries {
