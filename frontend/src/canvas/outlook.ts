@@ -18,6 +18,9 @@ export interface OutlookMark {
 /** So many holders are named. */
 const NAMED = 3;
 
+/** The rules by which the run is refused, though there may be room for the task. */
+const REFUSED = ["not_taken", "budget"];
+
 const ICONS = { starts: "check", waits: "clock", never: "error" } as const;
 
 /** The mark of a task; none where there is nothing to tell: it comes later, or nobody knows. */
@@ -28,7 +31,7 @@ export function outlookMark(task: TaskOutlook | undefined): OutlookMark | null {
 
 function word(task: TaskOutlook): string {
   if (task.outlook === "starts") return t("canvas.outlook-starts");
-  if (task.outlook === "never") return task.rule === "not_taken" ? t("canvas.outlook-not-taken") : t("canvas.outlook-never");
+  if (task.outlook === "never") return REFUSED.includes(task.rule ?? "") ? t("canvas.outlook-not-taken") : t("canvas.outlook-never");
   return task.start ? t("canvas.outlook-waits-about", { time: about(secondsUntil(task.start.p50)) }) : t("canvas.outlook-waits");
 }
 

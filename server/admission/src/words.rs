@@ -114,6 +114,7 @@ fn too_little(why: &Explanation, short: &Shortage, person: &str) -> String {
         WaitRule::NeverFits if why.queue.is_some() => {
             format!("asks for {what}, and `{queue}` may never hold more than {limit}")
         }
+        WaitRule::NeverFits if limit == "1" => format!("asks for {what}, 1 is all there is"),
         WaitRule::NeverFits => format!("asks for {what}, {limit} are all there is"),
         WaitRule::NotLent => {
             format!(
@@ -130,6 +131,7 @@ fn too_little(why: &Explanation, short: &Shortage, person: &str) -> String {
         WaitRule::PersonsCap => {
             format!("asks for {what}, and jobs of {person} hold {held} of the {limit} that one person's may")
         }
+        _ if word(short.free) == "1" => format!("asks for {what}, 1 is free"),
         _ => format!("asks for {what}, {} are free", word(short.free)),
     }
 }

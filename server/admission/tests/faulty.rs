@@ -28,7 +28,7 @@ fn what_asks_for_faulty_cards_waits_and_keeps_nothing_from_others() {
     assert_eq!(case.pass(0), ["small"]);
     let why = case.why("large", 1);
     assert_eq!((why.rule, why.holders.len(), why.shortages[0].free), (WaitRule::Faulty, 0, 1), "{why:?}");
-    let said = "asks for 4 GPUs, 1 are free; 1 of 4 cards is faulty: XID 79 on card 2";
+    let said = "asks for 4 GPUs, 1 is free; 1 of 4 cards is faulty: XID 79 on card 2";
     assert_eq!(sentence(&why, whose), said);
     // What waits for those that others hold is told of it, too.
     case.wait(job("pair", 2));

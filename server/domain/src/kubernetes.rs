@@ -40,6 +40,21 @@ pub mod labels {
     pub const NAMESPACE: &str = "cubeloom/namespace";
 }
 
+/// The names that the container of a worker's program has: operators ask for their own. What others put into a pod stands before
+/// it or behind it.
+pub const PROGRAMS: [&str; 10] = [
+    "worker",
+    "pytorch",
+    "tensorflow",
+    "xgboost",
+    "jax",
+    "paddle",
+    "mpi",
+    "ray",
+    "spark-kubernetes-driver",
+    "spark-kubernetes-executor",
+];
+
 /// The key, in a job's Secret, by which its workers know each other. No secret of a project begins with a dot.
 pub const TOKEN_KEY: &str = ".job-token";
 

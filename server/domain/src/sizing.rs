@@ -21,7 +21,7 @@ use crate::resources::Resources;
 use crate::usage::RoleUsage;
 
 pub use changes::{Reverted, SizeChange};
-pub use growth::{Grown, NoMore, NotGrown};
+pub use growth::{Grown, MOST_TIMES, NoMore, NotGrown};
 pub use past::{Past, PastEnd, SHORTEST};
 
 /// So many of the last attempts are kept of each role of a task.

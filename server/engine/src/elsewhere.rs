@@ -1,7 +1,7 @@
 //! What waits on other servers and what is held there, read at each look: the few columns that change from the instances,
 //! and once the tasks of their runs, with how long these take.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -32,6 +32,8 @@ pub struct Elsewhere {
     runs: BTreeMap<RunId, Planned>,
     /// How long the tasks take of those pipelines, by project and name, of which something is held there.
     holders: BTreeMap<(String, String), History>,
+    /// What was held there when that was read of its pipeline.
+    seen: HashSet<AttemptKey>,
     told: Option<Instant>,
     /// When they are to be told again.
     pub tell_by: Option<Instant>,
@@ -91,12 +93,19 @@ impl Elsewhere {
         let of = |holding: &Holding| (holding.project.clone(), holding.pipeline.clone());
         let pipelines: BTreeSet<(String, String)> = held.iter().map(of).collect();
         self.holders.retain(|pipeline, _| pipelines.contains(pipeline));
-        let new: Vec<_> =
-            pipelines.into_iter().filter(|one| !self.holders.contains_key(one)).take(RUNS_A_LOOK).collect();
-        for (project, pipeline) in new {
-            let history = readable(store.run_times(&project, &pipeline).await)?.unwrap_or_default();
-            self.holders.insert((project, pipeline), history);
+        // Where something new is held, something of the pipeline has often ended: how long that took counts, too.
+        let is_new = |holding: &&Holding| !self.seen.contains(&holding.attempt.key);
+        let new: BTreeSet<(String, String)> = held.iter().filter(is_new).map(of).collect();
+        let mut new: Vec<(String, String)> = new.into_iter().collect();
+        // Those first of which nothing was read.
+        new.sort_by_key(|pipeline| self.holders.contains_key(pipeline));
+        new.truncate(RUNS_A_LOOK);
+        for (project, pipeline) in &new {
+            let history = readable(store.run_times(project, pipeline).await)?.unwrap_or_default();
+            self.holders.insert((project.clone(), pipeline.clone()), history);
         }
+        let was_read = |holding: &&Holding| !is_new(holding) || new.contains(&of(holding));
+        self.seen = held.iter().filter(was_read).map(|holding| holding.attempt.key.clone()).collect();
         let with_length = |holding: Holding| {
             let attempt = &holding.attempt;
             let length = self.holders.get(&of(&holding)).and_then(|history| {

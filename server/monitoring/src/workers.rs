@@ -1,11 +1,13 @@
 //! What the workers of a job do over time: read of its pods, and put together to what [`crate::advice`] looks at.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::monitoring::{CardHistory, CardMeasure};
 use cubeloom_domain::usage::{CardTime, Measure, PodUse, Point, WorkerLines};
 use futures::{StreamExt, stream};
+use tokio::time::timeout;
 
 use crate::about::About;
 use crate::answer::Series;
@@ -25,6 +27,8 @@ const COARSE_POINTS: f64 = 2000.0;
 /// The hour that advice looks at, in seconds, and the least between two of its values.
 const HOUR: f64 = 3600.0;
 const HOUR_STEP: f64 = 30.0;
+/// How long it is waited for how much pods were held back, beside what they used: the end of a job waits a second for both.
+const HELD_BACK: Duration = Duration::from_millis(500);
 
 /// What the pods of a job did between two moments: of each pod whose name is `object`, or begins with it and a `-`. What is
 /// behind that stands as the worker's name.
@@ -134,7 +138,7 @@ pub async fn cards_worked(
 }
 
 /// What each container of the pods of a job used between two moments, as far as both its cores and its memory were told, and how much
-/// it was held back where that was. One that was there for too short a time to be told of is absent.
+/// it was held back where that was, and soon. One that was there for too short a time to be told of is absent.
 ///
 /// # Errors
 /// Prometheus does not answer, or refuses.
@@ -154,8 +158,12 @@ pub async fn pods_used(
         async move { Ok::<_, SourceError>(values_by_container(&source.range(&text, over).await?, unit)) }
     };
     let [cores, memory, held_back] = PODS_USED;
-    let (cores, mut memory, held_back) =
-        futures::try_join!(ask(cores, over), ask(memory, over), ask(held_back, whole))?;
+    // Over the whole run it may be more than Prometheus answers, or answers soon: then it is not known, and the rest is.
+    let held_back = async {
+        let told = timeout(HELD_BACK, ask(held_back, whole)).await;
+        Ok::<_, SourceError>(told.ok().and_then(Result::ok).unwrap_or_default())
+    };
+    let (cores, mut memory, held_back) = futures::try_join!(ask(cores, over), ask(memory, over), held_back)?;
     let both = cores.into_iter().filter_map(|(of, cores)| Some((memory.remove(&of)?, of, cores)));
     let used = both.map(|(memory, of, cores)| {
         let throttled = held_back.get(&of).and_then(|values| values.last().copied());

@@ -58,8 +58,9 @@ pub fn keep_placeable(role: &mut SizedRole, count: u32, cards: u32, nodes: &[Amo
     let least = gets.cpu.min(asked.cpu);
     let memory =
         most(asked.memory.0, gets.memory.0, |memory| holds(Size { cpu: least, memory: Bytes(memory) }));
-    let whole = memory >> 20 << 20;
-    let memory = Bytes(if memory > asked.memory.0 { whole.max(asked.memory.0) } else { memory });
+    // Whole MiB of what was lowered: where CPU alone is the bound, memory stays as it is.
+    let is_lowered = memory > asked.memory.0 && memory < gets.memory.0;
+    let memory = Bytes(if is_lowered { (memory >> 20 << 20).max(asked.memory.0) } else { memory });
     let cpu = Cpu(most(asked.cpu.0, gets.cpu.0, |cpu| holds(Size { cpu: Cpu(cpu), memory })));
     role.gets = Size { cpu, memory };
 }

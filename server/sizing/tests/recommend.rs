@@ -389,6 +389,8 @@ fn a_gang_grows_no_further_than_the_nodes_can_hold_all_of_it() {
     assert_eq!(grown(size(4000, 45 * GIB), 2, 0, &two), size(4000, 45 * GIB));
     // By CPU, too, which is given up before memory is.
     assert_eq!(grown(size(9000, 30 * GIB), 3, 0, &two), size(8000, 30 * GIB));
+    // Where it is the only bound memory stays to the byte: nothing kept it from more.
+    assert_eq!(grown(size(9000, 30 * GIB + 5), 3, 0, &two), size(8000, 30 * GIB + 5));
     assert_eq!(grown(size(9000, 45 * GIB), 2, 0, &two[..1]), size(8000, 32 * GIB));
     let wide = [node(20_000, 64 * GIB, 0), node(9000, 64 * GIB, 0)];
     assert_eq!(grown(size(9500, 45 * GIB), 3, 0, &wide), size(9000, 32 * GIB));

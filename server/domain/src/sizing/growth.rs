@@ -8,6 +8,10 @@ use super::{AttemptSizing, Reason, SizedRole};
 use crate::clock::Timestamp;
 use crate::quantity::Bytes;
 
+/// How often workers get more memory at the most: in a run, where it ran out and they are tried again, and in an attempt, while they
+/// run. What grows on has a fault, and would take the whole node.
+pub const MOST_TIMES: u32 = 3;
+
 /// That workers got more memory while they ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grown {
@@ -209,6 +213,7 @@ mod tests {
             role = role.not_given(Bytes(3 * GIB), Timestamp(at), "worker-1: no room").unwrap();
         }
         role.note_no_more(NoMore::Times);
+        assert_eq!(MOST_TIMES, 3, "the sentence has it as a word");
         assert_eq!(role.refused(), Some("worker-1: no room"));
         assert_eq!(role.why_no_more().as_deref(), Some("worker-1: no room"));
         let said = [

@@ -45,14 +45,14 @@ pub struct ForeignHold {
 /// The jobs of other servers that a desk knows, by the keys of their attempts.
 #[derive(Default)]
 pub struct Elsewhere {
-    /// What holds something, with how many workers and how much, and whether it was told to stop.
+    /// What holds something, as it was when the desk was told.
     held: HashMap<AttemptKey, (JobId, Holds)>,
     /// What waits: where, since when, and until when it does not borrow.
     waiting: HashMap<AttemptKey, (JobId, Waits)>,
 }
 
-/// How many workers an attempt has, how much it holds, and whether it was told to stop.
-type Holds = (u32, Amount, bool);
+/// How many workers an attempt has, how much it holds, whether it was told to stop, and how long it takes.
+type Holds = (u32, Amount, bool, Option<Length>);
 
 /// The server of a job that waits, since when it does, and until when it does not borrow.
 type Waits = (String, Timestamp, Option<Timestamp>);
@@ -73,7 +73,8 @@ impl Elsewhere {
     ) -> bool {
         let is = |held: &ForeignHold| {
             let attempt = &held.holding.attempt;
-            (attempt.workers, attempt.amount, matches!(attempt.state, AttemptState::Stopping { .. }))
+            let stops = matches!(attempt.state, AttemptState::Stopping { .. });
+            (attempt.workers, attempt.amount, stops, held.length)
         };
         let known = held.iter().map(|held| (&held.holding.attempt.key, is(held))).collect();
         let mut changed = drop_others(&mut self.held, desk, &known, now);

@@ -12,15 +12,15 @@ use cubeloom_domain::outcome::FailureKind;
 use cubeloom_domain::pipeline::SizingMode;
 use cubeloom_domain::plan::{PlannedRole, PlannedTask};
 use cubeloom_domain::record::AttemptRecord;
-use cubeloom_domain::sizing::{AttemptSizing, NoMore, Past, PastEnd, Reason, Size, SizedRole, SizingHistory};
+use cubeloom_domain::sizing::{
+    AttemptSizing, MOST_TIMES, NoMore, Past, PastEnd, Reason, Size, SizedRole, SizingHistory,
+};
 use cubeloom_domain::{Bytes, TaskIx};
 use cubeloom_sizing::{MANY, Question, Taught, keep_possible, recommend_by};
 
 use super::active::{ActiveRun, RanOut};
 use super::{At, Core, Slot};
 
-/// How often in a run an instance whose memory ran out is tried again with more, beside the retries that its task has.
-const GROWN_TRIES: usize = 3;
 /// So many decisions are remembered: inputs may be of as many sizes as there are instances.
 const REMEMBERED: usize = 1024;
 
@@ -292,7 +292,8 @@ impl Core {
         let template = &run.plan.template_of(planned).name;
         next.roles.iter().any(|sized| {
             let past = history.of_task(&planned.name, template, &sized.role);
-            let has_room = ran_out(run, at, &sized.role, past) <= GROWN_TRIES;
+            // Beside the retries that the task has.
+            let has_room = ran_out(run, at, &sized.role, past) <= MOST_TIMES as usize;
             has_room && last_ran_out(run, at, &sized.role, past).is_some_and(|had| sized.gets.memory > had)
         })
     }

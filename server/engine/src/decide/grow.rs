@@ -3,12 +3,9 @@
 use std::time::Duration;
 
 use cubeloom_domain::executor::NearlyFull;
-use cubeloom_domain::sizing::{Kept, NoMore, Reason, SizedRole};
+use cubeloom_domain::sizing::{Kept, MOST_TIMES, NoMore, Reason, SizedRole};
 use cubeloom_domain::{Bytes, Timestamp};
 
-/// How often the workers of a role get more while they run: as often as an instance is tried again with more. What grows on
-/// has a fault, and would take the whole node.
-const TIMES: u32 = 3;
 /// For how long nothing more is asked of a cluster that did not give it: nodes do not become free from one moment to the next.
 const PAUSE: Duration = Duration::from_secs(5 * 60);
 
@@ -29,7 +26,7 @@ pub fn wanted(
     if kept.memory.is_some() || is_late || is_soon {
         return None;
     }
-    if times >= TIMES {
+    if times >= MOST_TIMES {
         return Some(Err(NoMore::Times));
     }
     Some(Ok(cubeloom_sizing::grown(sized.gets.memory, sized.asked.memory)))
@@ -97,7 +94,7 @@ mod tests {
             assert_eq!(wanted(&sized(512, 512), Kept::both(keeper), &full(512), NOW), None);
         }
         let mut role = sized(512, 512);
-        for _ in 0..TIMES {
+        for _ in 0..MOST_TIMES {
             let limit = role.gets.memory.0 / MIB;
             let memory = wanted(&role, Kept::default(), &full(limit), NOW).unwrap().unwrap();
             role = role.grown(memory, Timestamp(1));
@@ -113,7 +110,7 @@ mod tests {
         let had = sized(512, 512);
         let mut role = had.clone();
         let mut now = NOW;
-        for n in 1..=TIMES {
+        for n in 1..=MOST_TIMES {
             let memory = wanted(&role, Kept::default(), &full(512), now).unwrap().unwrap();
             let grown = role.clone().grown(memory, now);
             assert_eq!(grown.not_given(Bytes(1), now, "no room"), None, "it was to get something else");

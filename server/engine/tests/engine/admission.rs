@@ -39,7 +39,7 @@ on_both! {
         let first = server.running(&["big"]).await;
         let row = server.instance_until(&run, "next", |state| matches!(state, InstanceState::Waiting { reason: Some(_), .. })).await;
         let InstanceState::Waiting { reason: Some(reason), .. } = row.state else { panic!() };
-        assert_eq!(reason.message(), "asks for 2 CPU, 1 are free");
+        assert_eq!(reason.message(), "asks for 2 CPU, 1 is free");
         server.fake.finish(&first[0], Outcome::Succeeded);
         let second = server.running(&["next"]).await;
         server.fake.finish(&second[0], Outcome::Succeeded);

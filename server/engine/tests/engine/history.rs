@@ -59,6 +59,34 @@ on_both! {
         }).await;
     }
 
+    async fn what_ends_meanwhile_tells_how_long_others_take_that_another_server_runs(server: Server) {
+        let mut server = server;
+        let one = pipeline("p").task("fit", |task| task.resources("1", "1Gi"));
+        server.fake.script("fit", [Behaviour::Hold]);
+        let first = server.run(&one).await;
+        server.running(&["fit"]).await;
+        server.lose_lease(&first).await;
+        server.clock.advance(Duration::from_secs(11));
+        // It is known before anything of its pipeline has ended.
+        for _ in 0..3 {
+            assert_eq!(server.run_to_end(&one).await.1, RunState::Succeeded);
+        }
+        server.fake.script("fit", [Behaviour::Hold]);
+        let second = server.run(&one).await;
+        server.running(&["fit", "fit"]).await;
+        server.lose_lease(&second).await;
+        server.clock.advance(Duration::from_secs(11));
+        // It starts when both have ended.
+        let waits = server.run(&pipeline("q").task("whole", |task| task.resources("4", "1Gi"))).await;
+        server.until(|| async {
+            let desk = server.desk().await?;
+            let job = desk.waiting_jobs().map(|(job, _)| job).find(|job| {
+                desk.spec(*job).is_some_and(|spec| spec.key.starts_with(waits.as_str()))
+            })?;
+            desk.estimate(job, server.clock.now(), 1)
+        }).await;
+    }
+
     async fn of_a_task_that_never_ended_nobody_says_when_the_next_starts(server: Server) {
         let mut server = server;
         let one = pipeline("p").task("fit", |task| task.resources("3", "1Gi"));

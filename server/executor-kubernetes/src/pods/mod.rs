@@ -3,13 +3,13 @@
 mod ends;
 mod memory;
 
-use cubeloom_domain::kubernetes::labels;
+use cubeloom_domain::kubernetes::{PROGRAMS, labels};
 use cubeloom_domain::outcome::WorkerName;
 use cubeloom_domain::resources::Amount;
 use cubeloom_domain::{Bytes, Timestamp};
 use cubeloom_workers::ends::End;
 use k8s_openapi::api::core::v1::{
-    Container, ContainerState, ContainerStatus, Pod, PodStatus, ResourceRequirements,
+    Container, ContainerState, ContainerStatus, Pod, PodSpec, PodStatus, ResourceRequirements,
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 
@@ -47,7 +47,8 @@ pub struct PodView {
     pub job: String,
     /// The worker that it is.
     pub worker: WorkerName,
-    /// Its containers that write logs of interest, in the order in which they run.
+    /// Its containers that are the worker's, in the order in which they run: that of its setup, where it has one, and that of its
+    /// program. Their logs are read and what they use counts; what others put beside them is nobody's.
     pub containers: Vec<String>,
     /// By when it is to be gone, once somebody has deleted it.
     pub deleted: Option<Timestamp>,
@@ -129,7 +130,7 @@ impl PodView {
         let index = INDICES.iter().find_map(|key| of(key)).and_then(number).or_else(counted).unwrap_or(0);
         let spec = pod.spec.as_ref()?;
         let setup = spec.init_containers.iter().flatten().map(|container| &container.name);
-        let main = spec.containers.first()?;
+        let main = program(spec)?;
         let containers = setup.filter(|name| *name == SETUP).chain([&main.name]).cloned().collect();
         Some(Self {
             name: meta.name.clone()?,
@@ -178,8 +179,15 @@ impl PodView {
 /// What a pod does, whoever it belongs to.
 #[must_use]
 pub fn state_of(pod: &Pod) -> PodState {
-    let main = pod.spec.as_ref().and_then(|spec| spec.containers.first()).map_or("", |main| &main.name);
+    let main = pod.spec.as_ref().and_then(program).map_or("", |main| &main.name);
     state(main, pod.status.as_ref(), pod.metadata.creation_timestamp.as_ref())
+}
+
+/// The container of a pod's program, by the name that it was given: a mesh may put its proxy before it, so that this is ready
+/// first. Where none has such a name, the first.
+fn program(spec: &PodSpec) -> Option<&Container> {
+    let named = spec.containers.iter().find(|container| PROGRAMS.contains(&container.name.as_str()));
+    named.or(spec.containers.first())
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is not below 0")]
@@ -297,6 +305,48 @@ mod tests {
         let pod = pod(json!({"phase": "Pending"}));
         assert_eq!(pod.worker.to_string(), "worker-1");
         assert_eq!(pod.containers, ["setup", "worker"]);
+    }
+
+    #[test]
+    fn a_proxy_that_stands_before_the_program_is_not_the_worker() {
+        let amounts = |memory: &str| json!({"limits": {"memory": memory}});
+        let running = |at: &str| json!({"running": {"startedAt": at}});
+        let status = |name: &str, state: Value| {
+            json!({
+                "name": name, "image": "i", "imageID": "", "ready": true, "restartCount": 0, "state": state,
+            })
+        };
+        let read = |program: &str, state: Value| {
+            let before = status("istio-proxy", running("2026-11-22T03:00:01Z"));
+            let pod = json!({
+                "metadata": {
+                    "name": "p",
+                    "creationTimestamp": "2026-11-22T03:00:00Z",
+                    "labels": {"cubeloom/job": "cl-a", "cubeloom/role": "worker"},
+                },
+                "spec": {"containers": [
+                    {"name": "istio-proxy", "resources": amounts("128Mi")},
+                    {"name": program, "resources": amounts("2Gi")},
+                ]},
+                "status": {"phase": "Running", "containerStatuses": [before, status(program, state)]},
+            });
+            let pod: Pod = serde_json::from_value(pod).unwrap();
+            let view = PodView::read(&pod).unwrap();
+            assert_eq!(state_of(&pod), view.state);
+            view
+        };
+        for program in PROGRAMS {
+            let view = read(program, running("2026-11-22T03:00:05Z"));
+            assert_eq!((view.main(), &view.containers[..]), (program, &[program.to_owned()][..]));
+            assert_eq!((view.limit, view.memory), (Bytes(2 << 30), Bytes(2 << 30)));
+            let PodState::Running { since } = view.state else { panic!("{:?}", view.state) };
+            let began: jiff::Timestamp = "2026-11-22T03:00:05Z".parse().unwrap();
+            assert_eq!(since.0, began.as_microsecond());
+        }
+        // The proxy goes on when the program has ended.
+        let ended = read("worker", json!({"terminated": {"exitCode": 3, "reason": "Error"}}));
+        assert!(matches!(ended.state, PodState::Ended { end: End::Exit { code: 3 }, .. }), "{ended:?}");
+        assert_eq!(read("unknown", json!({})).main(), "istio-proxy", "the first where none is known");
     }
 
     #[test]

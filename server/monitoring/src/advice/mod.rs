@@ -113,7 +113,12 @@ pub fn of_task(peers: &[Peer<'_>], thresholds: &Thresholds) -> Vec<(Advice, Vec<
                 Some((known, workers)) => {
                     workers.push(peer.worker.to_owned());
                     // All workers of a role are as many processes: the card that has the least room tells how many.
-                    if advice.processes.zip(known.processes).is_some_and(|(less, most)| less < most) {
+                    let has_less =
+                        advice.processes.zip(known.processes).is_some_and(|(less, most)| less < most);
+                    // Of those that wait for the CPU, one that sizing took cores from has one thing more to do: it comes first.
+                    let is_cut =
+                        known.rule == "cpu_saturated" && advice.remedies.len() > known.remedies.len();
+                    if has_less || is_cut {
                         *known = advice;
                     }
                 }

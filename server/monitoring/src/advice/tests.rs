@@ -98,6 +98,27 @@ fn where_sizing_has_taken_cores_away_the_first_thing_is_to_give_them_again() {
 }
 
 #[test]
+fn one_worker_that_sizing_took_cores_from_is_enough_to_give_them_again() {
+    let worker =
+        |cores| history(&[(CardMeasure::Usage, constant(0.3)), (CardMeasure::HolderCpu, constant(cores))]);
+    let (as_asked, cut) = (worker(7.9), worker(1.9));
+    let of = |worker, role, history, cores, asked| Peer {
+        worker,
+        role,
+        held: Held { asked: Some(asked), ..held(history, 7200.0, Some(cores)) },
+    };
+    let master = of("master-0", "master", &as_asked, 8.0, 8.0);
+    let worker = of("worker-0", "worker", &cut, 2.0, 8.0);
+    for peers in [[master, worker], [worker, master]] {
+        let found = of_task(&peers, &Thresholds::default());
+        let [(told, workers)] = &found[..] else { panic!("{found:?}") };
+        assert_eq!((told.rule, workers.len()), ("cpu_saturated", 2));
+        assert!(told.evidence.contains("and it asked for 8.0"), "{}", told.evidence);
+        assert_eq!(told.remedies[0].setting, Some("resources.pinned"));
+    }
+}
+
+#[test]
 fn the_worker_that_all_wait_for_gets_the_cores_again_that_sizing_took() {
     let of = |asked: Option<f64>| {
         let worker = |cores| {

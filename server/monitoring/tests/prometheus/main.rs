@@ -396,3 +396,38 @@ async fn what_the_pods_of_a_job_used_is_told_of_those_of_which_both_are_known() 
     assert_eq!((other.pod.as_str(), other.throttled), ("cl-train-0123456789-worker-3", None));
     assert!(used("cl-other-0123456789").await.is_empty());
 }
+
+#[tokio::test]
+async fn what_pods_used_is_told_also_where_how_much_they_were_held_back_is_not() {
+    // The one is refused at once, as too much is asked for; the other is not answered in time.
+    for (status, pause) in [("422 Unprocessable Entity", 0), ("200 OK", 10)] {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        std::thread::spawn(move || {
+            for mut stream in listener.incoming().flatten() {
+                std::thread::spawn(move || {
+                    let (mut asked, mut part) = (String::new(), [0; 4096]);
+                    while !asked.contains("step=") {
+                        let Ok(count @ 1..) = stream.read(&mut part) else { return };
+                        asked.push_str(&String::from_utf8_lossy(&part[..count]));
+                    }
+                    let is_held_back = asked.contains("throttled");
+                    std::thread::sleep(Duration::from_secs(if is_held_back { pause } else { 0 }));
+                    let status = if is_held_back { status } else { "200 OK" };
+                    let row = r#"{"metric":{"pod":"cl-a-worker-0","container":"main"},"values":[[0,"1"]]}"#;
+                    let body = format!(
+                        r#"{{"status":"success","data":{{"resultType":"matrix","result":[{row}]}}}}"#
+                    );
+                    let head = format!("HTTP/1.1 {status}\r\nconnection: close\r\ncontent-length:");
+                    let _ = write!(stream, "{head} {}\r\n\r\n{body}", body.len());
+                });
+            }
+        });
+        let source = source(&url, &[]).unwrap();
+        let began = Instant::now();
+        let used = pods_used(&source, "cl-a", Timestamp(0), Timestamp(60_000_000)).await.unwrap();
+        assert!(began.elapsed() < Duration::from_secs(5), "{status}");
+        let [one] = &used[..] else { panic!("{status}: {used:?}") };
+        assert_eq!((one.cores.len(), one.memory.len(), one.throttled), (1, 1, None), "{status}");
+    }
+}

@@ -1,4 +1,5 @@
-//! What the fake cluster can do beside running jobs: tell what they use, give them memory, more or fewer workers, and no faulty card.
+//! What the fake cluster can do beside running jobs: tell what they use, give them memory, more or fewer workers, and keep faulty
+//! cards from jobs.
 
 use std::time::Duration;
 

@@ -16,7 +16,7 @@ use crate::api::monitoring::view::{
 };
 use crate::auth::Caller;
 use crate::clusters;
-use crate::error::{ApiError, ApiResult};
+use crate::error::{ApiError, ApiResult, Kind};
 use crate::page::{Page, PageQuery};
 use crate::runs::advice::sharing;
 use crate::runs::reader;
@@ -134,7 +134,7 @@ pub(crate) async fn card(web: &Web, caller: &Caller, cluster: &str, uuid: &str) 
     })
 }
 
-/// What could be done better with a card by one of those who hold it.
+/// What could be done better with a card by one of those who hold it; nothing where their run is there no more.
 ///
 /// # Errors
 /// When the database does not answer.
@@ -146,7 +146,12 @@ async fn advised(
     history: &CardHistory,
 ) -> ApiResult<Vec<AdviceView>> {
     let attempt = &held.attempt;
-    let plan = reader::plan(web, &attempt.key.run).await?;
+    let plan = match reader::plan(web, &attempt.key.run).await {
+        Ok(plan) => plan,
+        // Its run was deleted since it was read who holds the card, which is there all the same.
+        Err(error) if error.kind() == Kind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
     let task = plan.task(attempt.task);
     // Which of its workers holds it is not known: the first role that has cards speaks for all.
     let role = task.roles.iter().find(|role| role.resources.gpu.is_some());

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use cubeloom_domain::job::Job;
-use cubeloom_domain::kubernetes::{KubernetesFacts, KubernetesJob};
+use cubeloom_domain::kubernetes::{KubernetesFacts, KubernetesJob, PROGRAMS};
 use serde_json::Value;
 
 use super::names::is_dns_1035;
@@ -239,6 +239,7 @@ fn pod(template: &Value, kind: &Kind, job: &Job, facts: &KubernetesFacts, found:
     let name = containers[0]["name"].as_str().unwrap();
     let fits = if is_spark { name.starts_with(kind.container) } else { name == kind.container };
     found.expect(containers.len() == 1 && fits, "the container's name");
+    found.expect(PROGRAMS.contains(&name), "a name by which the executor knows the program");
     found.expect(containers[0].get("command").is_none() == is_spark, "a command, or Spark's");
     let setup = spec.get("initContainers").map_or(&[][..], |list| list.as_array().unwrap());
     found.expect(setup.is_empty() == job.setup.is_empty(), "the setup");
