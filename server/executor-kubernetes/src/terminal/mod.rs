@@ -197,7 +197,7 @@ impl Place {
 
     /// Attaches to the shell, and lets it begin.
     async fn attach(&self, pod: &str, size: TerminalSize) -> Result<Streams, String> {
-        let params = AttachParams::interactive_tty();
+        let params = AttachParams::interactive_tty().container(objects::SHELL);
         let pods = self.pods().await;
         let asked = self.cluster.ask("attaching to a terminal", pods.attach(pod, &params)).await;
         let mut process = asked.map_err(|refused| refused.message().to_owned())?;

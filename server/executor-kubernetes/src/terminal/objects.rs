@@ -95,6 +95,10 @@ fn own(metadata: &mut Value, id: &str) {
     metadata["labels"][labels::TERMINAL] = id.into();
 }
 
+/// The container of the shell, whatever operators call that of the worker. Beside one that others have put into the pod, whoever
+/// attaches must name it.
+pub const SHELL: &str = "shell";
+
 /// A pod with a terminal, whose files and secrets have its name instead of the attempt's.
 fn pod(spec: &mut Value, (job, name): (&str, &str)) {
     // The Service by which it would have a name is gone.
@@ -122,6 +126,7 @@ fn pod(spec: &mut Value, (job, name): (&str, &str)) {
     for mount in items(container, "volumeMounts").filter(|mount| mount["mountPath"] == OUTPUTS) {
         *mount = json!({"name": "outputs", "mountPath": OUTPUTS});
     }
+    container["name"] = SHELL.into();
     container["tty"] = true.into();
     container["stdin"] = true.into();
     container["stdinOnce"] = true.into();
@@ -216,6 +221,7 @@ mod tests {
             (&json!(true), &json!(true), &json!(true))
         );
         assert_eq!(container["env"].as_array().unwrap().len(), 2);
+        assert_eq!(container["name"], SHELL);
         assert_eq!(container["volumeMounts"][1], json!({"name": "outputs", "mountPath": OUTPUTS}));
         let text = json!(made.all).to_string();
         assert!(!text.contains(&job), "nothing has the attempt's name: {text}");
