@@ -137,10 +137,12 @@ impl Core {
         self.output.actions.iter().any(gives_back) || place.is_some_and(|place| place.has_other_cards(now))
     }
 
-    /// An instance that was let in waits as before.
+    /// An instance that was let in waits as before: it has not been started with the limits that it names either.
     fn wait_again(&mut self, at: At) -> bool {
-        self.leave_place(at);
         let Some(run) = self.runs[at.slot].as_mut() else { return false };
+        if let Some(place) = self.places.get_mut(run.place_of(at.task)) {
+            place.take_back(at, self.now);
+        }
         run.queued += 1;
         run.tasks[at.task.index()].queued += 1;
         self.wait_for_place(at)

@@ -198,13 +198,25 @@ impl Place {
 
     /// An instance holds nothing any more, and does not wait. True when it did.
     pub fn remove(&mut self, at: At, now: Timestamp) -> bool {
+        let Some(id) = self.forget(at) else { return false };
+        self.desk.remove(id, now);
+        true
+    }
+
+    /// The same of one that the last pass has started and that was not started after all.
+    pub fn take_back(&mut self, at: At, now: Timestamp) {
+        if let Some(id) = self.forget(at) {
+            self.desk.unbegin(id, now);
+        }
+    }
+
+    fn forget(&mut self, at: At) -> Option<JobId> {
         self.started(at);
-        let Some(id) = self.ids.remove(&at) else { return false };
+        let id = self.ids.remove(&at)?;
         self.ats.remove(&id);
         self.explained.remove(&id);
-        self.desk.remove(id, now);
         self.changed = true;
-        true
+        Some(id)
     }
 
     /// The same of all instances of a run that wait.
