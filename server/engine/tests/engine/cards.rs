@@ -5,7 +5,7 @@ use cubeloom_domain::executor::Executor;
 use cubeloom_domain::outcome::Outcome;
 use cubeloom_domain::quota::{Amounts, Quota, Resource};
 use cubeloom_domain::resources::GpuRequest;
-use cubeloom_domain::state::InstanceState;
+use cubeloom_domain::state::{InstanceState, RunState};
 use cubeloom_domain::waiting::WaitRule;
 use cubeloom_testkit::builders::pipeline;
 use cubeloom_testkit::fake::Behaviour;
@@ -97,6 +97,24 @@ on_both! {
         finish(&server, "first").await;
         server.running(&["second"]).await;
     }
+
+    async fn cards_that_go_from_one_job_to_the_next_are_waited_for_until_they_are_given_back(server: Server) {
+        let mut server = server;
+        server.with_cards(&[H100, H100, H100, H100]).await;
+        let first = run(&mut server, "default", "first", None, 4).await;
+        server.running(&["first"]).await;
+        let second = run(&mut server, "default", "second", None, 4).await;
+        why(&server, &second, "second").await;
+        // The end is known before it is stored, and the cards are given back after that.
+        finish(&server, "first").await;
+        server.running(&["second"]).await;
+        finish(&server, "second").await;
+        for run in [first, second] {
+            assert_eq!(server.ended(&run).await, RunState::Succeeded);
+        }
+        server.assert_clean().await;
+    }
+
     async fn what_asks_for_faulty_cards_waits_until_they_are_whole(server: Server) {
         let mut server = server;
         server.with_cards(&[H100, H100, H100, H100]).await;

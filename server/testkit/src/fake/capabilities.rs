@@ -64,11 +64,17 @@ impl FakeExecutor {
         self.lock().faults.insert(uuid.into(), xid);
     }
 
-    /// Refuses a job that asks for more cards than are whole; who has how many of them is the engine's to know.
-    pub(super) fn refuse_faulty(&self, job: &Job) -> Result<(), Failure> {
-        let faulty = self.lock().faults.len();
+    /// Refuses a job that asks for more cards than are whole and bound to no other. Where there are none at all, none are counted.
+    pub(super) fn refuse_cards(&self, job: &Job) -> Result<(), Failure> {
         let cards: usize = self.facts.nodes.iter().map(|node| node.gpus.len()).sum();
-        if faulty > 0 && job.amount().gpus as usize + faulty > cards {
+        let asked = job.amount().gpus;
+        if cards == 0 || asked == 0 {
+            return Ok(());
+        }
+        let inner = self.lock();
+        let had = inner.bound.get(&job.key).copied().unwrap_or_default();
+        let others = inner.bound.values().sum::<u32>() - had;
+        if asked > had && (asked + others) as usize + inner.faults.len() > cards {
             return Err(Failure::new(FailureKind::CouldNotStart, "not enough free graphics cards"));
         }
         Ok(())
