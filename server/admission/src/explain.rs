@@ -70,7 +70,7 @@ impl Desk {
         let least = known.least();
         let own = self
             .never(known)
-            .or_else(|| self.faulty_block(known))
+            .or_else(|| self.faulty_block(job, known))
             .or_else(|| self.named_block(&passing.future, &passing.named_before, known, passing.now))
             .or_else(|| self.bound_block(&passing.future, known, &least))
             .or_else(|| self.pool_block(&passing.future, known, &least));

@@ -5,8 +5,8 @@
 use cubeloom_domain::faulty::FaultyCards;
 use cubeloom_domain::waiting::{Shortage, WaitRule};
 
-use crate::amounts::beyond;
-use crate::desk::Desk;
+use crate::amounts::{GPUS, beyond};
+use crate::desk::{Desk, JobId};
 use crate::fits::Block;
 use crate::job::Known;
 use crate::ledger::pools_of;
@@ -19,11 +19,25 @@ impl Desk {
         self.faulty = faulty;
     }
 
+    /// A job that waits asks for a part of a card, and its cluster had none: parts are not counted here. As long as cards are faulty
+    /// it does not start before [`Desk::try_again`].
+    pub fn put_off(&mut self, job: JobId) {
+        self.put_off.insert(job);
+    }
+
+    /// Those that were put off may find what they ask for now.
+    pub fn try_again(&mut self) {
+        self.put_off.clear();
+    }
+
     /// Why a job cannot start while cards are faulty, whoever ends.
-    pub(crate) fn faulty_block(&self, job: &Known) -> Option<Block> {
+    pub(crate) fn faulty_block(&self, job: JobId, known: &Known) -> Option<Block> {
         self.faulty.as_ref()?;
-        let least = job.least();
-        pools_of(job.pool).find_map(|pool| {
+        if self.put_off.contains(&job) {
+            return Some(Block::new(WaitRule::Faulty, known.pool).of(GPUS));
+        }
+        let least = known.least();
+        pools_of(known.pool).find_map(|pool| {
             let (capacity, taken) =
                 (&self.pools[pool as usize].capacity, self.nodes.others.get(pool as usize)?);
             Some(Block::new(WaitRule::Faulty, pool).of(beyond(&least, taken, capacity)?))
@@ -32,8 +46,11 @@ impl Desk {
 
     /// The cards that are faulty, for what waits for cards.
     pub(crate) fn faulty_for(&self, rule: WaitRule, shortages: &[Shortage]) -> Option<FaultyCards> {
-        let waits_for_cards =
-            matches!(rule, WaitRule::Capacity | WaitRule::Faulty) && shortages.iter().any(is_of_cards);
+        let waits_for_cards = match rule {
+            WaitRule::Faulty => true,
+            WaitRule::Capacity => shortages.iter().any(is_of_cards),
+            _ => false,
+        };
         self.faulty.clone().filter(|_| waits_for_cards)
     }
 }

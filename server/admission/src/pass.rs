@@ -294,7 +294,7 @@ impl<'d> Passing<'d> {
             return Err(block);
         }
         // Nothing is kept for it: nobody knows when its cards are whole again.
-        if let Some(block) = self.desk.faulty_block(known) {
+        if let Some(block) = self.desk.faulty_block(job, known) {
             return Err(block);
         }
         if self.waits_for_others(known) {

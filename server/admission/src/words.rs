@@ -94,6 +94,7 @@ fn without_amounts(why: &Explanation, project: &str) -> String {
         WaitRule::Scattered => {
             "enough is free in all, but no nodes have it where all of its workers would fit".to_owned()
         }
+        WaitRule::Faulty => "asks for a part of a graphics card, and none has so much of it free".to_owned(),
         WaitRule::NeverFits => {
             "its workers do not fit on the nodes that there are, however they are placed".to_owned()
         }

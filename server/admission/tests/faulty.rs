@@ -45,6 +45,28 @@ fn what_asks_for_faulty_cards_waits_and_keeps_nothing_from_others() {
 }
 
 #[test]
+fn what_found_no_part_of_a_card_is_not_let_in_again_until_it_is_tried_again() {
+    let mut case = case();
+    let whose = Whose { project: "project", person: "person" };
+    case.wait(job("part", 0));
+    assert_eq!(case.pass(0), ["part"]);
+    let part = case.id("part");
+    case.desk.unbegin(part, at(0));
+    case.wait(job("part", 0));
+    let part = case.id("part");
+    case.desk.put_off(part);
+    case.wait(job("other", 0));
+    assert_eq!(case.pass(1), ["other"], "it keeps nobody waiting");
+    let why = case.why("part", 1);
+    assert_eq!((why.rule, why.holders.len(), why.faulty.is_some()), (WaitRule::Faulty, 0, true), "{why:?}");
+    let said = "asks for a part of a graphics card, and none has so much of it free; \
+                1 of 4 cards is faulty: XID 79 on card 2";
+    assert_eq!(sentence(&why, whose), said);
+    case.desk.try_again();
+    assert_eq!(case.pass(2), ["part"]);
+}
+
+#[test]
 fn nobody_says_when_it_starts_nor_that_it_never_does() {
     let case = case();
     let tried = |count: u64| vec![Tried { spec: job("tried", count), is_first: true }];

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use cubeloom_domain::AttemptKey;
 use cubeloom_domain::executor::{BoxFuture, Event, Executor, Growth, Scaling, Submission};
-use cubeloom_domain::job::Job;
+use cubeloom_domain::job::{Job, JobRole};
 use cubeloom_domain::lowered::Bindings;
 use cubeloom_domain::outcome::{Failure, FailureKind};
 use cubeloom_domain::usage::{Quantity, UsageSeries, WorkerUsage};
@@ -64,10 +64,12 @@ impl FakeExecutor {
         self.lock().faults.insert(uuid.into(), xid);
     }
 
-    /// Refuses a job that asks for more cards than are whole and bound to no other. Where there are none at all, none are counted.
+    /// Refuses a job that asks for more cards than are whole and bound to no other; a part of a card is refused as a card is, and
+    /// takes nothing. Where there are none at all, none are counted.
     pub(super) fn refuse_cards(&self, job: &Job) -> Result<(), Failure> {
         let cards: usize = self.facts.nodes.iter().map(|node| node.gpus.len()).sum();
-        let asked = job.amount().gpus;
+        let is_part = |role: &JobRole| role.resources.gpu.as_ref().is_some_and(|gpu| gpu.count.is_none());
+        let asked = job.amount().gpus + u32::from(job.roles.iter().any(is_part));
         if cards == 0 || asked == 0 {
             return Ok(());
         }
