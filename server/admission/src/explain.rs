@@ -52,7 +52,7 @@ impl Desk {
             pool: Pool { cluster: self.cluster.clone(), node_group: pool.node_group.clone() },
             queue: block.node.map(queue),
             named: block.named.map(named),
-            faulty: self.faulty_for(block.rule, &shortages),
+            faulty: self.faulty_for(&block, &shortages),
             shortages,
             misfit: self.misfit(known, &block),
             holders: holders.into_iter().filter_map(|holder| self.holder(holder)).collect(),

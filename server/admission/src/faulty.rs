@@ -3,14 +3,14 @@
 //! What asks for more than is left waits, and nothing is kept for it: nobody knows when a card is whole again.
 
 use cubeloom_domain::faulty::FaultyCards;
+use cubeloom_domain::quota::Resource;
 use cubeloom_domain::waiting::{Shortage, WaitRule};
 
-use crate::amounts::{GPUS, beyond};
+use crate::amounts::{GPUS, TYPES, beyond};
 use crate::desk::{Desk, JobId};
 use crate::fits::Block;
 use crate::job::Known;
 use crate::ledger::pools_of;
-use crate::words::is_of_cards;
 
 impl Desk {
     /// Which cards are faulty, to be told to those that wait for cards. They are counted with what others take of the nodes
@@ -44,13 +44,27 @@ impl Desk {
         })
     }
 
-    /// The cards that are faulty, for what waits for cards.
-    pub(crate) fn faulty_for(&self, rule: WaitRule, shortages: &[Shortage]) -> Option<FaultyCards> {
-        let waits_for_cards = match rule {
+    /// The cards that are faulty, for what waits for cards such as these.
+    pub(crate) fn faulty_for(&self, block: &Block, shortages: &[Shortage]) -> Option<FaultyCards> {
+        let waits_for_them = match block.rule {
             WaitRule::Faulty => true,
-            WaitRule::Capacity => shortages.iter().any(is_of_cards),
+            WaitRule::Capacity => self.has_faulty_of(block.pool, shortages),
             _ => false,
         };
-        self.faulty.clone().filter(|_| waits_for_cards)
+        self.faulty.clone().filter(|_| waits_for_them)
+    }
+
+    /// Whether nobody's job has taken cards of which there is too little: where there is too little of types, of one of these.
+    fn has_faulty_of(&self, pool: u32, shortages: &[Shortage]) -> bool {
+        let Some(taken) = self.nodes.others.get(pool as usize) else { return false };
+        let short = |kind: usize| {
+            taken[kind] > 0 && shortages.iter().any(|short| short.resource == self.kinds.resource(kind))
+        };
+        let is_of_type = |short: &Shortage| matches!(short.resource, Resource::GpusOf(_));
+        if shortages.iter().any(is_of_type) {
+            self.kinds.indices().filter(|kind| TYPES.contains(kind)).any(short)
+        } else {
+            short(GPUS)
+        }
     }
 }

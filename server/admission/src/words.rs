@@ -180,7 +180,7 @@ fn worst(shortages: &[Shortage]) -> Option<&Shortage> {
 }
 
 /// Whether there is too little of cards.
-pub(crate) fn is_of_cards(short: &Shortage) -> bool {
+fn is_of_cards(short: &Shortage) -> bool {
     matches!(short.resource, Resource::Gpus | Resource::GpusOf(_))
 }
 
