@@ -14,6 +14,8 @@ use nvml_wrapper::{Device, EventSet, Nvml};
 
 /// How long it is waited for one, in milliseconds: whether anybody still wants to know is looked at as often.
 const PATIENCE: u32 = 1000;
+/// What the driver calls it when a card has fallen off the bus: NVML does not know it any more.
+const OFF_THE_BUS: u32 = 79;
 /// How often it is looked which cards are there.
 const LOOK: Duration = Duration::from_secs(10);
 
@@ -40,16 +42,18 @@ impl Xids {
         self.known().get(uuid).and_then(|known| known.xid)
     }
 
-    /// The error of its own for which no job is to get the card.
+    /// The error of its own for which no job is to get the card. One that is away has fallen off the bus, whatever was told of it.
     pub(crate) fn fault(&self, uuid: &str) -> Option<u32> {
-        self.of(uuid).filter(|xid| is_of_the_card(*xid))
+        let known = self.known().get(uuid).copied()?;
+        let own = known.xid.filter(|xid| is_of_the_card(*xid));
+        own.or(known.is_away.then_some(OFF_THE_BUS))
     }
 
-    /// Forgets the error of its own that the card had; which one it was.
+    /// Forgets the error of its own that the card had; which one it was. None of a card that is away: nobody could use it.
     pub(crate) fn forget(&self, uuid: &str) -> Option<u32> {
         let mut known = self.known();
-        let xid = &mut known.get_mut(uuid)?.xid;
-        xid.take_if(|xid| is_of_the_card(*xid))
+        let known = known.get_mut(uuid).filter(|known| !known.is_away)?;
+        known.xid.take_if(|xid| is_of_the_card(*xid))
     }
 
     /// What the cards are asked by, if anything is.
@@ -71,7 +75,7 @@ impl Xids {
     }
 
     /// Whether NVML knows the card. One that is back has been reset, or its driver loaded anew: what it had is forgotten.
-    fn set_here(&self, uuid: &str, is_here: bool) {
+    pub(crate) fn set_here(&self, uuid: &str, is_here: bool) {
         let mut known = self.known();
         let known = known.entry(uuid.to_owned()).or_default();
         if is_here && known.is_away {
@@ -274,6 +278,17 @@ mod tests {
         assert_eq!((xids.fault("GPU-1"), xids.fault("GPU-2")), (Some(79), Some(48)));
         assert!(!asked(vec![cards(true, true)]));
         assert_eq!((xids.fault("GPU-1"), xids.fault("GPU-2")), (None, Some(48)));
+    }
+
+    #[test]
+    fn a_card_that_is_away_is_faulty_and_stays_so_whoever_takes_it_back() {
+        let xids = Xids::default();
+        xids.note("GPU-1", 48);
+        ["GPU-1", "GPU-2"].into_iter().for_each(|card| xids.set_here(card, false));
+        assert_eq!(["GPU-1", "GPU-2"].map(|card| xids.forget(card)), [None, None]);
+        assert_eq!(["GPU-1", "GPU-2"].map(|card| xids.fault(card)), [Some(48), Some(79)]);
+        ["GPU-1", "GPU-2"].into_iter().for_each(|card| xids.set_here(card, true));
+        assert_eq!(["GPU-1", "GPU-2"].map(|card| xids.fault(card)), [None, None]);
     }
 
     #[test]
