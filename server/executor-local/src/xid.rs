@@ -49,7 +49,13 @@ impl Xids {
         own.or(known.is_away.then_some(OFF_THE_BUS))
     }
 
-    /// Forgets the error of its own that the card had; which one it was. None of a card that is away: nobody could use it.
+    /// The error of its own of the card that may be forgotten. None of a card that is away: nobody could use it.
+    pub(crate) fn known_fault(&self, uuid: &str) -> Option<u32> {
+        let known = self.known().get(uuid).copied().filter(|known| !known.is_away)?;
+        known.xid.filter(|xid| is_of_the_card(*xid))
+    }
+
+    /// Forgets the error of its own that the card had, where it may be; which one it was.
     pub(crate) fn forget(&self, uuid: &str) -> Option<u32> {
         let mut known = self.known();
         let known = known.get_mut(uuid).filter(|known| !known.is_away)?;
@@ -310,6 +316,7 @@ mod tests {
             ["GPU-1", "GPU-2"].map(|card| (xids.of(card), xids.fault(card))),
             [(Some(79), Some(79)), (Some(43), None)]
         );
+        assert_eq!(["GPU-1", "GPU-2"].map(|card| xids.known_fault(card)), [Some(79), None]);
         assert_eq!(
             ["GPU-1", "GPU-1", "GPU-2", "GPU-3"].map(|card| xids.forget(card)),
             [Some(79), None, None, None]
@@ -341,6 +348,7 @@ mod tests {
         let xids = Xids::default();
         xids.note("GPU-1", 48);
         ["GPU-1", "GPU-2"].into_iter().for_each(|card| xids.set_here(card, false));
+        assert_eq!(["GPU-1", "GPU-2"].map(|card| xids.known_fault(card)), [None, None]);
         assert_eq!(["GPU-1", "GPU-2"].map(|card| xids.forget(card)), [None, None]);
         assert_eq!(["GPU-1", "GPU-2"].map(|card| xids.fault(card)), [Some(48), Some(79)]);
         ["GPU-1", "GPU-2"].into_iter().for_each(|card| xids.set_here(card, true));

@@ -413,6 +413,10 @@ impl Executor for FakeExecutor {
         facts
     }
 
+    fn known_fault(&self, uuid: &str) -> Option<u32> {
+        self.lock().faults.get(uuid).copied()
+    }
+
     fn forget_fault(&self, uuid: &str) -> Option<u32> {
         self.lock().faults.remove(uuid)
     }
