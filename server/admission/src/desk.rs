@@ -1,7 +1,7 @@
 //! What is known of a cluster between two passes, and how it is told of changes.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use cubeloom_domain::Timestamp;
@@ -68,6 +68,8 @@ pub struct Desk {
     pub(crate) nodes: Nodes,
     /// Cards that no job gets.
     pub(crate) faulty: Option<FaultyCards>,
+    /// Jobs that found no part of a card, and are not tried again yet.
+    pub(crate) put_off: HashSet<JobId>,
 }
 
 impl Desk {
@@ -101,6 +103,7 @@ impl Desk {
             leads_all: false,
             nodes: Nodes::default(),
             faulty: None,
+            put_off: HashSet::new(),
         };
         desk.rebuild();
         desk
@@ -349,6 +352,7 @@ impl Desk {
             }
         }
         self.claims.retain(|claim| *claim != job);
+        self.put_off.remove(&job);
         self.empty.push(job.0);
     }
 

@@ -52,7 +52,7 @@ impl Desk {
             pool: Pool { cluster: self.cluster.clone(), node_group: pool.node_group.clone() },
             queue: block.node.map(queue),
             named: block.named.map(named),
-            faulty: self.faulty_for(block.rule, &shortages),
+            faulty: self.faulty_for(&block, &shortages),
             shortages,
             misfit: self.misfit(known, &block),
             holders: holders.into_iter().filter_map(|holder| self.holder(holder)).collect(),
@@ -70,7 +70,7 @@ impl Desk {
         let least = known.least();
         let own = self
             .never(known)
-            .or_else(|| self.faulty_block(known))
+            .or_else(|| self.faulty_block(job, known))
             .or_else(|| self.named_block(&passing.future, &passing.named_before, known, passing.now))
             .or_else(|| self.bound_block(&passing.future, known, &least))
             .or_else(|| self.pool_block(&passing.future, known, &least));

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use cubeloom_domain::Timestamp;
 
-use crate::desk::Desk;
+use crate::desk::{Desk, JobId};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -39,6 +39,13 @@ impl Named {
         // What was started elsewhere is heard of later.
         let place = self.starts.partition_point(|start| *start <= at);
         self.starts.insert(place, at);
+    }
+
+    /// What was started then was not started after all.
+    fn not_started(&mut self, at: Timestamp) {
+        if let Some(place) = self.starts.iter().position(|start| *start == at) {
+            self.starts.remove(place);
+        }
     }
 
     /// How many were started within the minute before.
@@ -96,6 +103,15 @@ impl Desk {
         for named in self.named.iter_mut().filter(|named| names.contains(&named.limit.name)) {
             named.started(at);
         }
+    }
+
+    /// A job that a pass has started leaves, as its cluster does not have what it needs yet: it counts among the starts of no minute.
+    pub fn unbegin(&mut self, job: JobId, now: Timestamp) {
+        let begun = self.entry(job).and_then(|entry| Some((entry.known.named.clone(), entry.held()?.since)));
+        if let Some((named, since)) = begun {
+            named.into_iter().for_each(|name| self.named[name as usize].not_started(since));
+        }
+        self.remove(job, now);
     }
 
     /// How much of a limit is used. `None` where there is none of this name.

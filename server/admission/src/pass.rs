@@ -275,26 +275,7 @@ impl<'d> Passing<'d> {
         if self.desk.has_lapsed(job, known, self.now) {
             return Ok(());
         }
-        if let Some(block) = self.desk.never(known) {
-            return Err(block);
-        }
-        if let Some(other) = self.kept_apart(known) {
-            return Err(Block { behind: Some(other), ..Block::new(WaitRule::Apart, known.pool) });
-        }
-        if let Some(until) = cool_until.filter(|until| *until > self.now)
-            && self.borrows(known)
-        {
-            self.look_again(until);
-            return Err(Block { until: Some(until), ..Block::new(WaitRule::CoolDown, known.pool) });
-        }
-        if let Some(block) = self.desk.named_block(&self.future, &self.named_before, known, self.now) {
-            if let Some(until) = block.until {
-                self.look_again(until);
-            }
-            return Err(block);
-        }
-        // Nothing is kept for it: nobody knows when its cards are whole again.
-        if let Some(block) = self.desk.faulty_block(known) {
+        if let Some(block) = self.refused(job, known, *cool_until) {
             return Err(block);
         }
         if self.waits_for_others(known) {
@@ -332,6 +313,30 @@ impl<'d> Passing<'d> {
             self.out.starts.push(Start { job, workers: known.min() });
         }
         Ok(())
+    }
+
+    /// Why a job does not start, whatever room there is.
+    fn refused(&mut self, job: JobId, known: &Known, cool_until: Option<Timestamp>) -> Option<Block> {
+        if let Some(block) = self.desk.never(known) {
+            return Some(block);
+        }
+        if let Some(other) = self.kept_apart(known) {
+            return Some(Block { behind: Some(other), ..Block::new(WaitRule::Apart, known.pool) });
+        }
+        if let Some(until) = cool_until.filter(|until| *until > self.now)
+            && self.borrows(known)
+        {
+            self.look_again(until);
+            return Some(Block { until: Some(until), ..Block::new(WaitRule::CoolDown, known.pool) });
+        }
+        if let Some(block) = self.desk.named_block(&self.future, &self.named_before, known, self.now) {
+            if let Some(until) = block.until {
+                self.look_again(until);
+            }
+            return Some(block);
+        }
+        // Nothing is kept for it: nobody knows when its cards are whole again.
+        self.desk.faulty_block(job, known)
     }
 
     /// Takes a job into account: there is room, or others go for it.

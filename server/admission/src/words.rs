@@ -94,6 +94,7 @@ fn without_amounts(why: &Explanation, project: &str) -> String {
         WaitRule::Scattered => {
             "enough is free in all, but no nodes have it where all of its workers would fit".to_owned()
         }
+        WaitRule::Faulty => "asks for a part of a graphics card, and none has so much of it free".to_owned(),
         WaitRule::NeverFits => {
             "its workers do not fit on the nodes that there are, however they are placed".to_owned()
         }
@@ -181,7 +182,7 @@ fn worst(shortages: &[Shortage]) -> Option<&Shortage> {
 }
 
 /// Whether there is too little of cards.
-pub(crate) fn is_of_cards(short: &Shortage) -> bool {
+fn is_of_cards(short: &Shortage) -> bool {
     matches!(short.resource, Resource::Gpus | Resource::GpusOf(_))
 }
 

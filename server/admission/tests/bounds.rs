@@ -126,6 +126,26 @@ fn a_named_limit_holds_across_projects_at_once_and_by_the_minute() {
 }
 
 #[test]
+fn what_was_not_started_after_all_is_no_start_of_the_minute() {
+    let mut case = Case::new(1, Vec::new());
+    case.desk.set_named(vec![NamedLimit { name: "api".into(), at_once: None, a_minute: Some(1) }]);
+    let named = |key: &str| Spec { named: vec!["api".into()], ..job(key, 1) };
+    case.wait(named("first"));
+    case.wait(named("second"));
+    assert_eq!(case.pass(0), ["first"]);
+    case.end("first", 61);
+    assert_eq!(case.pass(61), ["second"]);
+    // Its cluster does not have the card back yet.
+    let second = case.id("second");
+    case.desk.unbegin(second, at(61));
+    let used = |case: &Case| case.desk.named_use("api", at(61)).map(|used| (used.held, used.lately));
+    assert_eq!(used(&case), Some((0, 0)));
+    case.wait(named("second"));
+    assert_eq!(case.pass(61), ["second"]);
+    assert_eq!(used(&case), Some((1, 1)));
+}
+
+#[test]
 fn cards_without_a_type_are_bound_as_what_they_can_only_be() {
     let h100 = Resource::GpusOf("H100".into());
     let limit = Quota { limit: Amounts::from_iter([(h100.clone(), 3)]), ..Quota::default() };

@@ -4,8 +4,10 @@
 
 mod common;
 
+use std::collections::BTreeMap;
+
 use common::{Case, at, job};
-use cubeloom_admission::{Ask, NodeRoom, Prospect, Tried, Whose, sentence};
+use cubeloom_admission::{Ask, NodeRoom, Prospect, Spec, Tried, Whose, sentence};
 use cubeloom_domain::faulty::{FaultyCard, FaultyCards};
 use cubeloom_domain::waiting::WaitRule;
 
@@ -42,6 +44,53 @@ fn what_asks_for_faulty_cards_waits_and_keeps_nothing_from_others() {
     case.desk.set_nodes(Vec::new(), at(4));
     case.desk.set_faulty(None);
     assert_eq!(case.pass(4), ["large"]);
+}
+
+#[test]
+fn who_waits_for_cards_of_another_type_is_told_of_no_faulty_ones() {
+    let mut case = Case::new(0, Vec::new());
+    let typed = |cards: &[(&str, u64)], most: u64| Ask {
+        cards: cards.iter().map(|(name, count)| (Some((*name).into()), *count)).collect(),
+        ..Ask::of(most, most, 0, 0)
+    };
+    let all = typed(&[("H100", 2), ("A100", 2)], 1 << 40);
+    case.desk.set_room(all.clone(), BTreeMap::new());
+    let others = typed(&[("A100", 1)], 0);
+    case.desk.set_nodes(vec![NodeRoom { has: all, others, ..NodeRoom::default() }], at(0));
+    let card = FaultyCard { index: 3, uuid: "GPU-3".into(), xid: 79 };
+    case.desk.set_faulty(Some(FaultyCards { all: 4, cards: vec![card] }));
+    let asks = |key: &str, kind: &str, count: u64| Spec { fixed: typed(&[(kind, count)], 0), ..job(key, 0) };
+    case.wait(asks("pair", "H100", 2));
+    case.wait(asks("one", "A100", 1));
+    assert_eq!(case.pass(0), ["pair", "one"]);
+    for (key, kind, is_told) in [("next", "H100", false), ("other", "A100", true)] {
+        case.wait(asks(key, kind, 1));
+        let why = case.why(key, 1);
+        assert_eq!((why.rule, why.faulty.is_some()), (WaitRule::Capacity, is_told), "{why:?}");
+        case.end(key, 1);
+    }
+}
+
+#[test]
+fn what_found_no_part_of_a_card_is_not_let_in_again_until_it_is_tried_again() {
+    let mut case = case();
+    let whose = Whose { project: "project", person: "person" };
+    case.wait(job("part", 0));
+    assert_eq!(case.pass(0), ["part"]);
+    let part = case.id("part");
+    case.desk.unbegin(part, at(0));
+    case.wait(job("part", 0));
+    let part = case.id("part");
+    case.desk.put_off(part);
+    case.wait(job("other", 0));
+    assert_eq!(case.pass(1), ["other"], "it keeps nobody waiting");
+    let why = case.why("part", 1);
+    assert_eq!((why.rule, why.holders.len(), why.faulty.is_some()), (WaitRule::Faulty, 0, true), "{why:?}");
+    let said = "asks for a part of a graphics card, and none has so much of it free; \
+                1 of 4 cards is faulty: XID 79 on card 2";
+    assert_eq!(sentence(&why, whose), said);
+    case.desk.try_again();
+    assert_eq!(case.pass(2), ["part"]);
 }
 
 #[test]

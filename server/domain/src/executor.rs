@@ -286,6 +286,11 @@ pub trait Executor: Send + Sync {
         None
     }
 
+    /// The error that [`Self::forget_fault`] would forget now.
+    fn known_fault(&self, _uuid: &str) -> Option<u32> {
+        None
+    }
+
     /// Lets jobs have a card again that none gets as the driver has reported an error of it; the error. `None` where none is
     /// known of such a card.
     fn forget_fault(&self, _uuid: &str) -> Option<u32> {

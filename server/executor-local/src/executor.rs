@@ -263,6 +263,10 @@ impl Executor for LocalExecutor {
         facts
     }
 
+    fn known_fault(&self, uuid: &str) -> Option<u32> {
+        self.xids.known_fault(uuid)
+    }
+
     fn forget_fault(&self, uuid: &str) -> Option<u32> {
         self.xids.forget(uuid)
     }

@@ -14,6 +14,8 @@ use nvml_wrapper::{Device, EventSet, Nvml};
 
 /// How long it is waited for one, in milliseconds: whether anybody still wants to know is looked at as often.
 const PATIENCE: u32 = 1000;
+/// What the driver calls it when a card has fallen off the bus: NVML does not know it any more.
+const OFF_THE_BUS: u32 = 79;
 /// How often it is looked which cards are there.
 const LOOK: Duration = Duration::from_secs(10);
 
@@ -40,16 +42,24 @@ impl Xids {
         self.known().get(uuid).and_then(|known| known.xid)
     }
 
-    /// The error of its own for which no job is to get the card.
+    /// The error of its own for which no job is to get the card. One that is away has fallen off the bus, whatever was told of it.
     pub(crate) fn fault(&self, uuid: &str) -> Option<u32> {
-        self.of(uuid).filter(|xid| is_of_the_card(*xid))
+        let known = self.known().get(uuid).copied()?;
+        let own = known.xid.filter(|xid| is_of_the_card(*xid));
+        own.or(known.is_away.then_some(OFF_THE_BUS))
     }
 
-    /// Forgets the error of its own that the card had; which one it was.
+    /// The error of its own of the card that may be forgotten. None of a card that is away: nobody could use it.
+    pub(crate) fn known_fault(&self, uuid: &str) -> Option<u32> {
+        let known = self.known().get(uuid).copied().filter(|known| !known.is_away)?;
+        known.xid.filter(|xid| is_of_the_card(*xid))
+    }
+
+    /// Forgets the error of its own that the card had, where it may be; which one it was.
     pub(crate) fn forget(&self, uuid: &str) -> Option<u32> {
         let mut known = self.known();
-        let xid = &mut known.get_mut(uuid)?.xid;
-        xid.take_if(|xid| is_of_the_card(*xid))
+        let known = known.get_mut(uuid).filter(|known| !known.is_away)?;
+        known.xid.take_if(|xid| is_of_the_card(*xid))
     }
 
     /// What the cards are asked by, if anything is.
@@ -71,7 +81,7 @@ impl Xids {
     }
 
     /// Whether NVML knows the card. One that is back has been reset, or its driver loaded anew: what it had is forgotten.
-    fn set_here(&self, uuid: &str, is_here: bool) {
+    pub(crate) fn set_here(&self, uuid: &str, is_here: bool) {
         let mut known = self.known();
         let known = known.entry(uuid.to_owned()).or_default();
         if is_here && known.is_away {
@@ -99,15 +109,58 @@ enum Said {
     End,
 }
 
+/// Why no more is kept of what is said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kept {
+    /// A card is away, and was at the look before: NVML is to be asked anew.
+    Away,
+    /// All cards are there, and no more is said.
+    Silence,
+    /// Nobody wants to know any more.
+    Unwanted,
+}
+
+/// What is remembered from one time that NVML is asked to the next.
+#[derive(Default)]
+struct Memory {
+    /// Whether cards have told of errors, or would have.
+    has_told: bool,
+    /// Whether it was said that they do not.
+    has_warned: bool,
+}
+
+impl Memory {
+    /// All cards are there, and none tells of errors. Whether NVML is to be asked anew after a while: where it told of them once, it
+    /// may again.
+    fn is_worth_asking(&mut self) -> bool {
+        if !std::mem::replace(&mut self.has_warned, true) {
+            let again = self.has_told;
+            tracing::warn!(
+                again,
+                "the driver does not tell of XID errors of the cards: which are faulty is not known"
+            );
+        }
+        self.has_told
+    }
+
+    /// Cards would tell of errors.
+    fn tells(&mut self) {
+        *self = Self { has_told: true, has_warned: false };
+    }
+}
+
 /// Watches the cards with these UUIDs for as long as somebody has this. Where the driver tells of no events, nothing is known.
 pub(crate) fn watch(xids: &Arc<Xids>, uuids: Vec<String>) {
     let xids = Arc::downgrade(xids);
-    let work = move || while ask(&xids, &uuids) {};
+    let work = move || {
+        let mut memory = Memory::default();
+        while ask(&xids, &uuids, &mut memory) {}
+    };
     let _ = thread::Builder::new().name("xids".into()).spawn(work);
 }
 
 /// Asks NVML from its beginning to its end; whether it is to be asked anew.
-fn ask(xids: &Weak<Xids>, uuids: &[String]) -> bool {
+fn ask(xids: &Weak<Xids>, uuids: &[String], memory: &mut Memory) -> bool {
     let nvml = match Nvml::init() {
         Ok(nvml) => Arc::new(nvml),
         Err(error) => return wait_for_it(xids, uuids, &error),
@@ -117,6 +170,9 @@ fn ask(xids: &Weak<Xids>, uuids: &[String]) -> bool {
     }
     let cards = cards(&nvml);
     let events = events(&nvml, &cards);
+    if events.is_some() {
+        memory.tells();
+    }
     let mut looked: Option<Instant> = None;
     let said = || {
         if looked.is_none_or(|at| at.elapsed() >= LOOK) {
@@ -126,7 +182,11 @@ fn ask(xids: &Weak<Xids>, uuids: &[String]) -> bool {
         // Where there are none, no card that is there tells of any.
         events.as_ref().map_or(Said::End, |events| next(events, &cards))
     };
-    let again = keep(xids, said);
+    let again = match keep(xids, said) {
+        Kept::Away => true,
+        Kept::Silence => memory.is_worth_asking() && wait(xids),
+        Kept::Unwanted => false,
+    };
     if again && let Some(xids) = xids.upgrade() {
         xids.set_nvml(None);
     }
@@ -138,13 +198,17 @@ fn wait_for_it(xids: &Weak<Xids>, uuids: &[String], error: &NvmlError) -> bool {
     if let Some(xids) = xids.upgrade().filter(|_| matches!(error, NvmlError::DriverNotLoaded)) {
         uuids.iter().for_each(|uuid| xids.set_here(uuid, false));
     }
+    wait(xids)
+}
+
+/// Waits until it is to be looked again. Whether anybody still wants to know.
+fn wait(xids: &Weak<Xids>) -> bool {
     thread::sleep(LOOK);
     xids.strong_count() > 0
 }
 
-/// Keeps what is said until nobody wants to know any more, or nothing more is said. Whether NVML is to be asked anew: a card is away,
-/// and was at the look before.
-fn keep(xids: &Weak<Xids>, mut next: impl FnMut() -> Said) -> bool {
+/// Keeps what is said until nobody wants to know any more, nothing more is said, or a card stays away.
+fn keep(xids: &Weak<Xids>, mut next: impl FnMut() -> Said) -> Kept {
     let mut was_away = false;
     while xids.strong_count() > 0 {
         match (next(), xids.upgrade()) {
@@ -153,16 +217,17 @@ fn keep(xids: &Weak<Xids>, mut next: impl FnMut() -> Said) -> bool {
                 cards.iter().for_each(|(uuid, is_here)| xids.set_here(uuid, *is_here));
                 let is_away = cards.iter().any(|(_, is_here)| !is_here);
                 if is_away && was_away {
-                    return true;
+                    return Kept::Away;
                 }
                 was_away = is_away;
             }
             (Said::End, Some(_)) if was_away => thread::sleep(Duration::from_millis(PATIENCE.into())),
-            (Said::End, _) | (_, None) => return false,
+            (_, None) => return Kept::Unwanted,
+            (Said::End, Some(_)) => return Kept::Silence,
             (Said::Nothing, Some(_)) => {}
         }
     }
-    false
+    Kept::Unwanted
 }
 
 /// A card and its UUID, which NVML does not tell any more of one that has fallen off the bus.
@@ -238,7 +303,7 @@ mod tests {
             error("GPU-3", 48),
         ]
         .into_iter();
-        keep(&Arc::downgrade(&xids), || said.next().unwrap_or(Said::End));
+        assert_eq!(keep(&Arc::downgrade(&xids), || said.next().unwrap_or(Said::End)), Kept::Silence);
         assert_eq!(["GPU-1", "GPU-2", "GPU-3"].map(|card| xids.of(card)), [Some(79), Some(13), None]);
     }
 
@@ -251,6 +316,7 @@ mod tests {
             ["GPU-1", "GPU-2"].map(|card| (xids.of(card), xids.fault(card))),
             [(Some(79), Some(79)), (Some(43), None)]
         );
+        assert_eq!(["GPU-1", "GPU-2"].map(|card| xids.known_fault(card)), [Some(79), None]);
         assert_eq!(
             ["GPU-1", "GPU-1", "GPU-2", "GPU-3"].map(|card| xids.forget(card)),
             [Some(79), None, None, None]
@@ -269,11 +335,24 @@ mod tests {
             keep(&Arc::downgrade(&xids), || said.next().unwrap_or(Said::End))
         };
         let here = vec![cards(true, true), error("GPU-1", 79), error("GPU-2", 48), cards(true, true)];
-        assert!(!asked(here), "nothing is to be asked anew");
-        assert!(asked(vec![cards(false, true), Said::Nothing, cards(false, true)]), "one stays away");
+        assert_eq!(asked(here), Kept::Silence);
+        let away = asked(vec![cards(false, true), Said::Nothing, cards(false, true)]);
+        assert_eq!(away, Kept::Away, "one stays away");
         assert_eq!((xids.fault("GPU-1"), xids.fault("GPU-2")), (Some(79), Some(48)));
-        assert!(!asked(vec![cards(true, true)]));
+        assert_eq!(asked(vec![cards(true, true)]), Kept::Silence);
         assert_eq!((xids.fault("GPU-1"), xids.fault("GPU-2")), (None, Some(48)));
+    }
+
+    #[test]
+    fn a_card_that_is_away_is_faulty_and_stays_so_whoever_takes_it_back() {
+        let xids = Xids::default();
+        xids.note("GPU-1", 48);
+        ["GPU-1", "GPU-2"].into_iter().for_each(|card| xids.set_here(card, false));
+        assert_eq!(["GPU-1", "GPU-2"].map(|card| xids.known_fault(card)), [None, None]);
+        assert_eq!(["GPU-1", "GPU-2"].map(|card| xids.forget(card)), [None, None]);
+        assert_eq!(["GPU-1", "GPU-2"].map(|card| xids.fault(card)), [Some(48), Some(79)]);
+        ["GPU-1", "GPU-2"].into_iter().for_each(|card| xids.set_here(card, true));
+        assert_eq!(["GPU-1", "GPU-2"].map(|card| xids.fault(card)), [None, None]);
     }
 
     #[test]
@@ -281,12 +360,21 @@ mod tests {
         let mut xids = Some(Arc::new(Xids::default()));
         let weak = xids.as_ref().map(Arc::downgrade).unwrap();
         let mut asked = 0;
-        keep(&weak, || {
+        let kept = keep(&weak, || {
             asked += 1;
             drop(xids.take());
             error("GPU-1", 79)
         });
-        keep(&weak, || unreachable!("it is gone already"));
-        assert_eq!(asked, 1);
+        assert_eq!((kept, asked), (Kept::Unwanted, 1));
+        assert_eq!(keep(&weak, || unreachable!("it is gone already")), Kept::Unwanted);
+    }
+
+    #[test]
+    fn cards_that_told_of_errors_once_are_asked_again() {
+        let mut memory = Memory::default();
+        assert!(!memory.is_worth_asking() && memory.has_warned);
+        memory.tells();
+        assert!(!memory.has_warned, "it is said each time that they fall silent");
+        assert!(memory.is_worth_asking() && memory.is_worth_asking());
     }
 }

@@ -71,9 +71,9 @@ struct Inner {
     holds_workers: bool,
     executions: HashMap<AttemptKey, u32>,
     ended: HashMap<AttemptKey, Ended>,
-    /// What the attached engine has bound. By key and not counted: who dies between `bind` and its commit never
-    /// releases, and the next engine binds the same attempt.
-    bound: HashSet<AttemptKey>,
+    /// What the attached engine has bound, each with its cards. By key and not counted: who dies between `bind` and its
+    /// commit never releases, and the next engine binds the same attempt.
+    bound: HashMap<AttemptKey, u32>,
     order: Vec<AttemptKey>,
     keep_history: bool,
     ignores_cancels: bool,
@@ -295,14 +295,9 @@ impl FakeExecutor {
     }
 
     fn end(&self, inner: &mut Inner, key: &AttemptKey, outcome: Outcome, report: Report) {
-        let now = self.clock.now();
-        let roles = Vec::new();
-        let usage = UsageSummary::default();
-        self.end_as(
-            inner,
-            key,
-            Ended { outcome, started_at: Some(now), ended_at: now, report, usage, roles },
-        );
+        let (now, roles, usage) = (self.clock.now(), Vec::new(), UsageSummary::default());
+        let ended = Ended { outcome, started_at: Some(now), ended_at: now, report, usage, roles };
+        self.end_as(inner, key, ended);
     }
 
     /// What a worker of each role needs is there, or memory of the first role that has less runs out.
@@ -418,6 +413,10 @@ impl Executor for FakeExecutor {
         facts
     }
 
+    fn known_fault(&self, uuid: &str) -> Option<u32> {
+        self.lock().faults.get(uuid).copied()
+    }
+
     fn forget_fault(&self, uuid: &str) -> Option<u32> {
         self.lock().faults.remove(uuid)
     }
@@ -438,13 +437,13 @@ impl Executor for FakeExecutor {
     }
 
     fn bind(&self, job: &Job) -> Result<Bindings, Failure> {
-        self.refuse_faulty(job)?;
-        self.lock().bound.insert(job.key.clone());
+        self.refuse_cards(job)?;
+        self.lock().bound.insert(job.key.clone(), job.amount().gpus);
         Ok(Bindings::None)
     }
 
     fn rebind(&self, job: &Job, _: &Bindings) {
-        self.lock().bound.insert(job.key.clone());
+        self.lock().bound.insert(job.key.clone(), job.amount().gpus);
     }
 
     fn at_once(&self) -> usize {

@@ -105,8 +105,10 @@ impl Core {
         let Some((executor, bound)) = self.bind_next(at, workers) else { return false };
         let bound = match bound {
             Ok(bound) => bound,
-            Err(_) if self.lacks_cards_for_now(at, &executor, now) => return self.wait_again(at),
             Err(failure) => {
+                if let Some(retry) = self.lacks_cards_for_now(at, &executor, now) {
+                    return self.wait_again(at, retry);
+                }
                 self.leave_place(at);
                 self.end_instance(at, InstanceState::Failed { failure }, now);
                 self.let_in(at.slot, at.task);
@@ -124,26 +126,40 @@ impl Core {
         false
     }
 
-    /// Whether an instance was let in by cards that its cluster does not have yet, or no more: they are given back when the end
-    /// of who had them is stored, and one may have become faulty since it was looked.
-    fn lacks_cards_for_now(&mut self, at: At, executor: &Arc<dyn Executor>, now: Timestamp) -> bool {
-        let Some(run) = self.runs[at.slot].as_ref() else { return false };
-        if run.plan.task(at.task).roles.iter().all(|role| role.resources.gpu.is_none()) {
-            return false;
-        }
+    /// Whether an instance was let in by cards that its cluster does not have yet, or no more, and when it is tried again: they are
+    /// given back when the end of who had them is stored, and one may have become faulty since it was looked. Parts of cards are on
+    /// no desk: who asks for one waits as long as cards are faulty.
+    fn lacks_cards_for_now(&mut self, at: At, executor: &Arc<dyn Executor>, now: Timestamp) -> Option<Retry> {
+        let run = self.runs[at.slot].as_ref()?;
+        let roles = run.plan.task(at.task).roles.iter();
+        let mut asked = roles.filter_map(|role| role.resources.gpu.as_ref()).peekable();
+        asked.peek()?;
         let gives_back =
             |action: &Action| matches!(action, Action::Release(of, _) if Arc::ptr_eq(of, executor));
-        let place = self.places.get_mut(run.place_of(at.task));
-        self.output.actions.iter().any(gives_back) || place.is_some_and(|place| place.has_other_cards(now))
+        let place = self.places.get_mut(run.place_of(at.task))?;
+        if self.output.actions.iter().any(gives_back) || place.has_other_cards(now) {
+            return Some(Retry::AtOnce);
+        }
+        let asks_for_part = asked.any(|gpu| gpu.count.is_none());
+        (asks_for_part && place.has_faulty_cards()).then_some(Retry::AtTheNextLook)
     }
 
-    /// An instance that was let in waits as before.
-    fn wait_again(&mut self, at: At) -> bool {
-        self.leave_place(at);
+    /// An instance that was let in waits as before: it has not been started with the limits that it names either.
+    fn wait_again(&mut self, at: At, retry: Retry) -> bool {
         let Some(run) = self.runs[at.slot].as_mut() else { return false };
+        if let Some(place) = self.places.get_mut(run.place_of(at.task)) {
+            place.take_back(at, self.now);
+        }
         run.queued += 1;
         run.tasks[at.task.index()].queued += 1;
-        self.wait_for_place(at)
+        let waits = self.wait_for_place(at);
+        if retry == Retry::AtTheNextLook
+            && let Some(run) = self.runs[at.slot].as_ref()
+            && let Some(place) = self.places.get_mut(run.place_of(at.task))
+        {
+            place.put_off(at);
+        }
+        waits
     }
 
     /// Binds the next attempt to its cluster.
@@ -183,6 +199,15 @@ impl Core {
         self.hold(at, record, true);
         self.touch(at);
     }
+}
+
+/// When an instance is tried again that was let in and found no cards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Retry {
+    /// In the next pass.
+    AtOnce,
+    /// When it has been looked what the cluster has.
+    AtTheNextLook,
 }
 
 /// An attempt that its cluster can give what it asks for.

@@ -85,6 +85,11 @@ impl Place {
 
     /// Asks what the cluster has now. What waits is looked at again, too: its age may have made it more urgent.
     pub fn look(&mut self, now: Timestamp) {
+        self.desk.try_again();
+        self.take_in(now);
+    }
+
+    fn take_in(&mut self, now: Timestamp) {
         let facts = self.executor.facts();
         let (whole, groups) = rooms(&facts);
         self.desk.set_room(whole, groups);
@@ -110,8 +115,21 @@ impl Place {
 
     /// Whether other cards are faulty now than the last pass has counted: who was let in by that may find none.
     pub fn has_other_cards(&mut self, now: Timestamp) -> bool {
-        self.look(now);
+        // Who found no part of a card is tried again with the next look: two of them would have each other tried for ever.
+        self.take_in(now);
         self.faulty != self.counted
+    }
+
+    /// Whether there are cards that no job gets, as they were told last.
+    pub fn has_faulty_cards(&self) -> bool {
+        self.faulty.is_some()
+    }
+
+    /// An instance that waits asks for a part of a card, and there was none: it is tried again after the next look.
+    pub fn put_off(&mut self, at: At) {
+        if let Some(id) = self.ids.get(&at) {
+            self.desk.put_off(*id);
+        }
     }
 
     /// What its nodes have.
@@ -198,13 +216,25 @@ impl Place {
 
     /// An instance holds nothing any more, and does not wait. True when it did.
     pub fn remove(&mut self, at: At, now: Timestamp) -> bool {
+        let Some(id) = self.forget(at) else { return false };
+        self.desk.remove(id, now);
+        true
+    }
+
+    /// The same of one that the last pass has started and that was not started after all.
+    pub fn take_back(&mut self, at: At, now: Timestamp) {
+        if let Some(id) = self.forget(at) {
+            self.desk.unbegin(id, now);
+        }
+    }
+
+    fn forget(&mut self, at: At) -> Option<JobId> {
         self.started(at);
-        let Some(id) = self.ids.remove(&at) else { return false };
+        let id = self.ids.remove(&at)?;
         self.ats.remove(&id);
         self.explained.remove(&id);
-        self.desk.remove(id, now);
         self.changed = true;
-        true
+        Some(id)
     }
 
     /// The same of all instances of a run that wait.

@@ -5,7 +5,7 @@ use cubeloom_domain::executor::Executor;
 use cubeloom_domain::outcome::Outcome;
 use cubeloom_domain::quota::{Amounts, Quota, Resource};
 use cubeloom_domain::resources::GpuRequest;
-use cubeloom_domain::state::InstanceState;
+use cubeloom_domain::state::{InstanceState, RunState, WaitReason};
 use cubeloom_domain::waiting::WaitRule;
 use cubeloom_testkit::builders::pipeline;
 use cubeloom_testkit::fake::Behaviour;
@@ -23,10 +23,15 @@ fn h100(count: u64) -> Amounts {
 
 /// Runs one task of a project that asks for so many cards, of a type or of any, and goes on until it is told to end.
 async fn run(server: &mut Server, project: &str, task: &str, kind: Option<&str>, count: u32) -> RunId {
+    let gpu = GpuRequest { count: Some(count), kind: kind.map(Into::into), ..GpuRequest::default() };
+    run_with(server, project, task, gpu).await
+}
+
+/// The same of one that asks for this.
+async fn run_with(server: &mut Server, project: &str, task: &str, gpu: GpuRequest) -> RunId {
     server.fake.script(task, [Behaviour::Hold, Behaviour::Hold]);
     let document = pipeline(task).task(task, |mut one| {
         one = one.resources("100m", "64Mi");
-        let gpu = GpuRequest { count: Some(count), kind: kind.map(Into::into), ..GpuRequest::default() };
         one.0.resources.as_mut().expect("resources").gpu = Some(gpu);
         one
     });
@@ -34,6 +39,14 @@ async fn run(server: &mut Server, project: &str, task: &str, kind: Option<&str>,
     plan.context.project = project.into();
     make_project(server, project).await;
     server.run_plan(&plan).await
+}
+
+/// Why a task waits, as soon as faulty cards are the reason.
+async fn faulty_reason(server: &Server, run: &RunId, task: &str) -> WaitReason {
+    let is_told = |state: &InstanceState| matches!(state, InstanceState::Waiting { reason: Some(reason), .. } if reason.explanation().is_some_and(|why| why.rule == WaitRule::Faulty));
+    let record = server.instance_until(run, task, is_told).await;
+    let InstanceState::Waiting { reason: Some(reason), .. } = record.state else { panic!() };
+    reason
 }
 
 async fn finish(server: &Server, task: &str) {
@@ -97,6 +110,24 @@ on_both! {
         finish(&server, "first").await;
         server.running(&["second"]).await;
     }
+
+    async fn cards_that_go_from_one_job_to_the_next_are_waited_for_until_they_are_given_back(server: Server) {
+        let mut server = server;
+        server.with_cards(&[H100, H100, H100, H100]).await;
+        let first = run(&mut server, "default", "first", None, 4).await;
+        server.running(&["first"]).await;
+        let second = run(&mut server, "default", "second", None, 4).await;
+        why(&server, &second, "second").await;
+        // The end is known before it is stored, and the cards are given back after that.
+        finish(&server, "first").await;
+        server.running(&["second"]).await;
+        finish(&server, "second").await;
+        for run in [first, second] {
+            assert_eq!(server.ended(&run).await, RunState::Succeeded);
+        }
+        server.assert_clean().await;
+    }
+
     async fn what_asks_for_faulty_cards_waits_until_they_are_whole(server: Server) {
         let mut server = server;
         server.with_cards(&[H100, H100, H100, H100]).await;
@@ -107,9 +138,7 @@ on_both! {
         // Who has the card keeps it; and if the engine has not heard of it, no job is given it and fails.
         server.fake.set_fault("card-2", 79);
         finish(&server, "first").await;
-        let is_told = |state: &InstanceState| matches!(state, InstanceState::Waiting { reason: Some(reason), .. } if reason.explanation().is_some_and(|why| why.rule == WaitRule::Faulty));
-        let record = server.instance_until(&waits, "second", is_told).await;
-        let InstanceState::Waiting { reason: Some(reason), .. } = record.state else { panic!() };
+        let reason = faulty_reason(&server, &waits, "second").await;
         let message = reason.message();
         assert!(message.ends_with("are free; 1 of 4 cards is faulty: XID 79 on card 2"), "{message}");
         let faulty = reason.explanation().and_then(|why| why.faulty.clone()).unwrap();
@@ -120,5 +149,21 @@ on_both! {
         finish(&server, "third").await;
         assert_eq!(server.fake.forget_fault("card-2"), Some(79));
         server.running(&["second"]).await;
+    }
+
+    async fn what_asks_for_a_part_of_a_card_waits_while_it_is_faulty(server: Server) {
+        let mut server = server;
+        server.with_cards(&[H100]).await;
+        server.fake.set_fault("card-0", 79);
+        let half = GpuRequest { fraction: Some(0.5), ..GpuRequest::default() };
+        let first = run_with(&mut server, "default", "first", half.clone()).await;
+        let second = run_with(&mut server, "default", "second", half).await;
+        for (run, task) in [(&first, "first"), (&second, "second")] {
+            let reason = faulty_reason(&server, run, task).await;
+            let said = "none has so much of it free; 1 of 1 cards is faulty: XID 79 on card 0";
+            assert!(reason.message().ends_with(said), "{}", reason.message());
+        }
+        assert_eq!(server.fake.forget_fault("card-0"), Some(79));
+        server.running(&["first", "second"]).await;
     }
 }

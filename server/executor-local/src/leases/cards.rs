@@ -209,6 +209,19 @@ mod tests {
     }
 
     #[test]
+    fn a_card_that_is_away_is_given_to_nobody_until_it_is_back() {
+        let mut cards = cards();
+        cards.xids.note("GPU-2", 79);
+        cards.xids.set_here("GPU-2", false);
+        assert_eq!(cards.xids.forget("GPU-2"), None, "it cannot be taken back");
+        assert!(cards.take(&whole(4)).is_err());
+        assert_eq!(cards.kept_back(), BTreeMap::from([("GPU-2".to_owned(), 79)]));
+        cards.xids.set_here("GPU-2", true);
+        assert!(cards.kept_back().is_empty());
+        assert!(cards.take(&whole(4)).is_ok());
+    }
+
+    #[test]
     fn who_has_a_card_that_becomes_faulty_keeps_it() {
         let mut cards = cards();
         let (held, share) = cards.take(&whole(2)).unwrap();

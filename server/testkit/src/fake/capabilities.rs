@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use cubeloom_domain::AttemptKey;
 use cubeloom_domain::executor::{BoxFuture, Event, Executor, Growth, Scaling, Submission};
-use cubeloom_domain::job::Job;
+use cubeloom_domain::job::{Job, JobRole};
 use cubeloom_domain::lowered::Bindings;
 use cubeloom_domain::outcome::{Failure, FailureKind};
 use cubeloom_domain::usage::{Quantity, UsageSeries, WorkerUsage};
@@ -65,11 +65,19 @@ impl FakeExecutor {
         self.lock().faults.insert(uuid.into(), xid);
     }
 
-    /// Refuses a job that asks for more cards than are whole; who has how many of them is the engine's to know.
-    pub(super) fn refuse_faulty(&self, job: &Job) -> Result<(), Failure> {
-        let faulty = self.lock().faults.len();
+    /// Refuses a job that asks for more cards than are whole and bound to no other; a part of a card is refused as a card is, and
+    /// takes nothing. Where there are none at all, none are counted.
+    pub(super) fn refuse_cards(&self, job: &Job) -> Result<(), Failure> {
         let cards: usize = self.facts.nodes.iter().map(|node| node.gpus.len()).sum();
-        if faulty > 0 && job.amount().gpus as usize + faulty > cards {
+        let is_part = |role: &JobRole| role.resources.gpu.as_ref().is_some_and(|gpu| gpu.count.is_none());
+        let asked = job.amount().gpus + u32::from(job.roles.iter().any(is_part));
+        if cards == 0 || asked == 0 {
+            return Ok(());
+        }
+        let inner = self.lock();
+        let had = inner.bound.get(&job.key).copied().unwrap_or_default();
+        let others = inner.bound.values().sum::<u32>() - had;
+        if asked > had && (asked + others) as usize + inner.faults.len() > cards {
             return Err(Failure::new(FailureKind::CouldNotStart, "not enough free graphics cards"));
         }
         Ok(())

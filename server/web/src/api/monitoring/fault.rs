@@ -29,9 +29,12 @@ pub(crate) async fn forget(
     Path((cluster, gpu)): Path<(String, String)>,
 ) -> ApiResult<StatusCode> {
     let executor = web.clusters().get(&cluster).ok_or_else(|| ApiError::not_found("cluster", &cluster))?;
-    let xid = executor.forget_fault(&gpu).ok_or_else(|| ApiError::not_found("faulty card", &gpu))?;
+    let no_fault = || ApiError::not_found("faulty card", &gpu);
+    let xid = executor.known_fault(&gpu).ok_or_else(no_fault)?;
+    // Written first: where that fails, no job gets the card, and it can be taken back again.
     let entry = audit::entry(&web, &caller, "card.take_back", format!("{cluster}/{gpu}"));
     web.store().audit(&entry.before(json!({"xid": xid}))).await?;
+    executor.forget_fault(&gpu).ok_or_else(no_fault)?;
     web.wake();
     Ok(StatusCode::NO_CONTENT)
 }
