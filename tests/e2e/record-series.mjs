@@ -114,8 +114,9 @@ try {
       ...(program.expect ? [`expect: ${program.expect}`] : []),
       `hours: ${MINUTES / 60}`,
       `cores: ${CORES}`,
-      // They have no half a core by which one could be far from the others.
+      // They have no half a core by which one could be far from the others, and do not go on for an hour.
       "far_cores: 0.05",
+      "warm_up: 600",
       `workers: ${[...roles].map(([role, count]) => `${role} ${count}`).join(", ")}`,
       "cards: none",
     ];

@@ -5,7 +5,7 @@
 //! - `expect: RULE` or `expect: RULE of WORKER, WORKER`: what is advised at some moment; nothing else is. The workers are those
 //!   that it ever spoke of. `hang by cards` and `hang by steps` are rules here, too.
 //! - `hours: 3`, `cores: 8` (of each worker), `card: 80` (its memory in GiB): these are the defaults.
-//! - `far_cores: 0.5`: the threshold of this name, for workers that have less than most.
+//! - `far_cores: 0.5`, `warm_up: 900`: the thresholds of these names, for workers that have less than most, and go on for less long.
 //! - `workers: ps 3, worker 4`: roles with their workers; one `worker` where it is left out. `cards: worker`: the role that has
 //!   cards; all have one where it is left out, and none with `none`.
 //! - `use`, `memory` (both of the card, from 0 to 1), `power` (W), `cpu` (cores), `io_wait` (from 0 to 1), `step` (1 where the
@@ -122,6 +122,7 @@ impl Scenario {
                 "cores" => read.cores = number(value),
                 "card" => read.card = number(value),
                 "far_cores" => read.thresholds.far_cores = number(value),
+                "warm_up" => read.thresholds.warm_up = number(value),
                 "workers" => read.workers = value.split(", ").flat_map(role).collect(),
                 "cards" => read.workers.iter_mut().for_each(|worker| worker.has_card = worker.role == value),
                 "expect" => {
