@@ -117,6 +117,8 @@ const OTHERS: &[&str] = &[
     "# Exported from Cubeloom.",
     // Properties of Spark.
     "spark.",
+    // What a shell is told that looks at a folder.
+    "if test \"$@\"",
     // What a terminal's shell is told.
     "command -v bash",
     "  printf '[exit code",

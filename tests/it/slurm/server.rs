@@ -60,7 +60,7 @@ async fn jobs_run_as_their_persons_accounts_and_without_one_not_at_all() {
     slurm.executor().submit(submission).await;
     let ended = slurm.recorder().ended(&key).await;
     assert_eq!(failure(&ended).kind, FailureKind::CouldNotStart);
-    assert!(failure(&ended).message.contains("Permission denied"), "{}", failure(&ended).message);
+    assert!(failure(&ended).message.contains("permission denied"), "{}", failure(&ended).message);
     assert_eq!(executions(&slurm, &key), 0);
 }
 
