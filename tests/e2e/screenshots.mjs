@@ -26,10 +26,10 @@ const browser = await launch();
 try {
   const there = await stage(server);
   const state = await session(browser, server, "ada");
-  await hungry(there.api, NEEDS);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const digits = await example(there.api, state);
+  await hungry(there.api, NEEDS);
   await all(pictures(there, digits), state);
   shrink(folder, MOST);
 } finally {

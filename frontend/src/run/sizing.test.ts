@@ -15,12 +15,12 @@ const role: Role = {
 
 it("draws an attempt a point, and a mark where memory ran out", () => {
   const lines = memoryLines(role);
-  expect(lines.map(({ y }) => y)).toEqual([[16, 2, 16], [16, 16, 16], [3, 2, 3], [4, 3, 4, 5], [2]]);
-  // What is advised now stands one attempt further; what was asked for and what was advised are seen over what was had.
-  expect(lines[3]?.x).toEqual([1, 2, 3, 4]);
-  expect(lines.map(({ dashed }) => dashed === true)).toEqual([false, true, false, true, false]);
+  expect(lines.map(({ y }) => y)).toEqual([[4, 3, 4, 5], [16, 2, 16], [16, 16, 16], [3, 2, 3], [2]]);
+  // What is advised now stands one attempt further; what was had is seen over it, and what was asked for over both.
+  expect(lines[0]?.x).toEqual([1, 2, 3, 4]);
+  expect(lines.map(({ dashed }) => dashed === true)).toEqual([false, false, true, false, false]);
   expect(lines.at(-1)).toMatchObject({ x: [2], marks: true });
-  expect(cpuLines(role).map(({ y }) => y)).toEqual([[2, 2, 2], [2, 2, 2], [0.5, 0.5, 0.5], [1, 1, 1, 0.6], [2]]);
+  expect(cpuLines(role).map(({ y }) => y)).toEqual([[1, 1, 1, 0.6], [2, 2, 2], [2, 2, 2], [0.5, 0.5, 0.5], [2]]);
 });
 
 it("marks no attempt of which nobody tells whether it was held back", () => {

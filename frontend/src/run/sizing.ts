@@ -12,15 +12,15 @@ type Size = Role["recommended"];
 const GIB = 2 ** 30;
 
 /**
- * What workers had, what was asked for and what was advised, both dashed as they are often the same, what they used, and where
- * memory ran out, in GiB.
+ * What was advised, over it what workers had, which is often the same, what was asked for, dashed, what they used, and where memory
+ * ran out, in GiB.
  */
 export function memoryLines(role: Role): PlotSeries[] {
   return [
+    advised(role, ({ memory }) => memory / GIB),
     line(t("sizing.line-had"), role.past, (past) => past.had.memory / GIB),
     { ...line(t("sizing.line-asked"), role.past, (past) => past.asked.memory / GIB), dashed: true },
     line(t("sizing.line-used"), role.past, (past) => past.peak_memory / GIB),
-    advised(role, ({ memory }) => memory / GIB),
     marks(t("sizing.line-ran-out"), role.past, (past) => past.out_of_memory, (past) => past.had.memory / GIB),
   ].filter(({ x }) => x.length > 0);
 }
@@ -28,10 +28,10 @@ export function memoryLines(role: Role): PlotSeries[] {
 /** The same of processing power, in cores; a program counts as held back from a quarter of its time on. */
 export function cpuLines(role: Role): PlotSeries[] {
   return [
+    advised(role, ({ cpu }) => cpu),
     line(t("sizing.line-had"), role.past, (past) => past.had.cpu),
     { ...line(t("sizing.line-asked"), role.past, (past) => past.asked.cpu), dashed: true },
     line(t("sizing.line-used"), role.past, (past) => past.cpu_high),
-    advised(role, ({ cpu }) => cpu),
     marks(t("sizing.line-held-back"), role.past, (past) => (past.throttled ?? 0) >= 0.25, (past) => past.had.cpu),
   ].filter(({ x }) => x.length > 0);
 }
@@ -39,7 +39,7 @@ export function cpuLines(role: Role): PlotSeries[] {
 /** What was advised when each attempt began, and, one further, what is advised now. */
 function advised({ past, recommended }: Role, value: (size: Size) => number): PlotSeries {
   const sizes = past.length === 0 ? [] : [...past.map((one) => one.recommended), recommended];
-  return { label: t("sizing.line-advised"), x: sizes.map((_, at) => at + 1), y: sizes.map(value), dashed: true };
+  return { label: t("sizing.line-advised"), x: sizes.map((_, at) => at + 1), y: sizes.map(value) };
 }
 
 function line(label: string, past: readonly Past[], value: (past: Past) => number): PlotSeries {
