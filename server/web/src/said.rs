@@ -105,8 +105,8 @@ mod tests {
         assert_eq!(of("worker-1 ended with exit code 3 after 12s"), "worker-1 在 12s 后以退出码 3 结束");
         let both = of("worker-1 ended with exit code 3; 2 other workers were stopped because of it");
         assert_eq!(both, "worker-1 以退出码 3 结束；另外 2 个 worker 因此被停止");
-        assert_eq!(of("asks for 8 CPU, 4 are free"), "需要 8 CPU，空闲 4");
-        assert_eq!(of("asks for 8 CPU, 1 is free"), "需要 8 CPU，空闲 1");
+        assert_eq!(of("asks for 8 CPU, 4 are free"), "需要 8 CPU 核，空闲 4");
+        assert_eq!(of("asks for 8 CPU, 1 is free"), "需要 8 CPU 核，空闲 1");
         assert_eq!(of("said by nobody"), "said by nobody");
         assert_eq!(said(Lang::En, "asks for 8 CPU, 4 are free"), "asks for 8 CPU, 4 are free");
     }

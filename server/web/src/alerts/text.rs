@@ -265,7 +265,7 @@ mod tests {
              3 instances of it wait\nstarted by ada"
         );
         let chinese = said_of(AlertKind::TaskWaiting, Language::Zh);
-        assert!(chinese.contains("需要 8 CPU，空闲 4"), "{chinese}");
+        assert!(chinese.contains("需要 8 CPU 核，空闲 4"), "{chinese}");
         let kinds = AlertKind::OFFERED.into_iter().chain([AlertKind::Test]);
         for kind in kinds {
             let (english, chinese) = (said_of(kind, Language::En), said_of(kind, Language::Zh));
