@@ -11,6 +11,7 @@ mod sum;
 pub(crate) use cards::{card, may_have, nodes};
 pub(crate) use idle::idle;
 pub(crate) use people::holders;
+pub(crate) use seen::look_beside;
 pub(crate) use sum::overview;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -28,8 +29,8 @@ use crate::clusters::{self, prometheus_of};
 use crate::error::{ApiError, ApiResult};
 use crate::state::Web;
 
-/// What is older than this says so: what is kept fresh is up to 45 seconds old.
-const OLD: Duration = Duration::from_secs(50);
+/// What is older than this says so: what nobody has asked for is up to 75 seconds old.
+const OLD: Duration = Duration::from_secs(80);
 
 /// What was seen of clusters.
 #[derive(Default)]
@@ -49,6 +50,8 @@ pub(crate) struct Look {
     grafana: Option<String>,
     /// By which settings it was found; none for this machine.
     by: Option<By>,
+    /// How long it took.
+    took: Duration,
     /// When it ended: it may have taken longer than a reading is good for, and those who waited share it all the same.
     ended: Instant,
 }
@@ -116,7 +119,7 @@ pub(crate) fn start(web: &Web) {
 /// # Errors
 /// The cluster's own facts cannot be had. That nobody measures it is told in the reading.
 async fn found(web: &Web, executor: Arc<dyn Executor>, record: Option<ClusterRecord>) -> ApiResult<Look> {
-    let by = found_by(record.as_ref());
+    let (began, by) = (Instant::now(), found_by(record.as_ref()));
     let facts = clusters::facts(&executor).await?;
     let grafana = record.as_ref().and_then(|record| record.settings.monitoring.grafana.clone());
     let unmeasured = |problems| match executor.told_use() {
@@ -135,7 +138,7 @@ async fn found(web: &Web, executor: Arc<dyn Executor>, record: Option<ClusterRec
         },
     };
     complete(&mut reading, &facts);
-    Ok(Look { facts, reading, source, grafana, by, ended: Instant::now() })
+    Ok(Look { facts, reading, source, grafana, by, took: began.elapsed(), ended: Instant::now() })
 }
 
 /// Since when a cluster is known, and the revision of its settings: that begins at 1 again where another is added under the

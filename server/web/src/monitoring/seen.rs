@@ -15,10 +15,13 @@ use crate::error::{ApiError, ApiResult};
 use crate::state::Web;
 
 /// What is older is not shown while it is looked anew.
-const SHOWN_FOR: Duration = Duration::from_secs(60);
+const SHOWN_FOR: Duration = Duration::from_secs(90);
 /// So often it is looked anew at clusters that somebody has looked at within a while.
 const AGAIN: Duration = Duration::from_secs(30);
 const A_WHILE: Duration = Duration::from_secs(15 * 60);
+/// And so often at the others, for no more than a twentieth of the time.
+const AGAIN_UNASKED: Duration = Duration::from_secs(60);
+const TIMES_AS_LONG: u32 = 20;
 
 /// By cluster.
 #[derive(Default)]
@@ -74,10 +77,21 @@ impl Slot {
         let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         asked.is_some_and(|asked| asked.elapsed() < A_WHILE)
     }
+
+    /// Whether it is time to look anew, so that nobody need wait for it. Ticks come a little early and late.
+    fn is_due(&self, by: Option<By>) -> bool {
+        let Some(last) = self.last(by, Duration::MAX) else { return true };
+        let age = last.ended.elapsed() + AGAIN / 2;
+        age > if self.is_wanted() && last.is_slow() {
+            AGAIN
+        } else {
+            AGAIN_UNASKED.max(last.took * TIMES_AS_LONG)
+        }
+    }
 }
 
-/// What a cluster does, for somebody who asks: as it was found within the last seconds, or by a Prometheus within the last minute,
-/// and then it is looked anew beside that. It is kept warm for a while.
+/// What a cluster does, for somebody who asks: as it was found within the last seconds, or by a Prometheus a minute ago, and
+/// then it is looked anew beside that, for a while more often.
 ///
 /// # Errors
 /// There is none of this name, or the database does not answer. That nobody measures it is told in the reading.
@@ -89,7 +103,7 @@ pub(super) async fn look(web: &Web, name: &str) -> ApiResult<Arc<Look>> {
     seen_or_found(web, &slot, known).await
 }
 
-/// The same for what the server does of itself: no cluster is kept warm for that.
+/// The same for what the server does of itself: no cluster is looked at more often for that.
 ///
 /// # Errors
 /// As of `look`.
@@ -133,7 +147,7 @@ async fn cluster(web: &Web, name: &str) -> ApiResult<(Arc<dyn Executor>, Option<
     Ok((executor, record))
 }
 
-/// Looks anew, again and again, at the clusters that somebody has looked at within a while, so that who comes back need not wait.
+/// Looks anew, again and again, at the clusters of which a Prometheus tells, so that who comes need not wait.
 pub(super) fn keep_warm(web: &Web) {
     let web = web.downgrade();
     tokio::spawn(async move {
@@ -141,18 +155,26 @@ pub(super) fn keep_warm(web: &Web) {
         loop {
             ticks.tick().await;
             let Some(web) = web.upgrade() else { return };
-            let wanted: Vec<(String, Arc<Slot>)> = {
-                let seen = web.monitor().seen.0.lock().unwrap_or_else(PoisonError::into_inner);
-                let wanted = seen.iter().filter(|(_, slot)| slot.is_wanted());
-                wanted.map(|(name, slot)| (name.clone(), Arc::clone(slot))).collect()
-            };
-            for (name, slot) in wanted {
-                let Ok((executor, record)) = cluster(&web, &name).await else { continue };
-                let last = slot.last(found_by(record.as_ref()), A_WHILE).filter(|look| look.is_slow());
-                if last.is_some_and(|look| look.ended.elapsed() > AGAIN / 2) {
-                    slot.look_beside(&web, executor, record);
-                }
+            if let Err(error) = look_where_due(&web).await {
+                tracing::debug!(error = error.detail(), "clusters were not looked at anew");
             }
         }
     });
+}
+
+async fn look_where_due(web: &Web) -> ApiResult<()> {
+    for record in web.store().clusters().await? {
+        look_beside(web, record);
+    }
+    Ok(())
+}
+
+/// Looks at a cluster of which a Prometheus tells, beside what is shown of it meanwhile, if it is time to.
+pub(crate) fn look_beside(web: &Web, record: ClusterRecord) {
+    let is_told = record.settings.monitoring.prometheus.is_some();
+    let Some(executor) = web.clusters().get(&record.name).filter(|_| is_told) else { return };
+    let slot = slot(web, &record.name);
+    if slot.is_due(found_by(Some(&record))) {
+        slot.look_beside(web, executor, Some(record));
+    }
 }

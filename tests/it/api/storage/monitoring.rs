@@ -134,6 +134,10 @@ fn what_was_found_a_moment_ago_is_shown_while_it_is_looked_anew() {
     let (url, looks) = slow(Duration::from_millis(600));
     let far = json!({"name": "far", "access": "kubeconfig", "kubeconfig": AWAY, "prometheus": url});
     admin.post("/clusters", &far).expect(201);
+    // Who is the first to come need not wait either.
+    wait_within(Duration::from_secs(10), "a look that nobody asked for", || {
+        looks.load(Ordering::SeqCst) == 1
+    });
     let at = || viewer.get("/clusters/far/monitoring").expect(200).json()["at"].clone();
     let old = at();
     // It is good for ten seconds; whoever asks then begins a look, and does not wait for it.

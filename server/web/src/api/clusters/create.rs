@@ -13,6 +13,7 @@ use crate::clusters::added;
 use crate::error::{ApiError, ApiResult, ProblemDocument};
 use crate::etag::Tagged;
 use crate::extract::Json;
+use crate::monitoring;
 use crate::state::Web;
 
 /// Adds a Kubernetes cluster. It is asked for nothing yet: its check says whether it answers, and what is missing there.
@@ -53,6 +54,7 @@ pub(crate) async fn create(
         Created::Yes => {
             web.clusters().put(record.name.clone(), executor);
             web.wake();
+            monitoring::look_beside(&web, record.clone());
             Ok((StatusCode::CREATED, Tagged(1, record.into())))
         }
         Created::Exists => Err(ApiError::conflict(format!(

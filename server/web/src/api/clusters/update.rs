@@ -12,6 +12,7 @@ use crate::clusters::added;
 use crate::error::{ApiError, ApiResult};
 use crate::etag::{IfMatch, Tagged, changed};
 use crate::extract::{Json, Path};
+use crate::monitoring;
 use crate::state::Web;
 
 /// Changes what is said of a cluster that was added. Jobs that run there go on as they were submitted.
@@ -57,6 +58,7 @@ pub(crate) async fn update(
     record.revision = changed(done, "cluster", &name)?;
     web.clusters().put(name, executor);
     web.wake();
+    monitoring::look_beside(&web, record.clone());
     Ok(Tagged(record.revision, record.into()))
 }
 
