@@ -68,6 +68,53 @@ test("of a Slurm cluster only is asked what it has", async () => {
   await page.getByRole("heading", { name: "hall" }).waitFor();
 });
 
+test("a faulty card is taken back once that is confirmed", async () => {
+  const page = await site.open({ as: "ada" });
+  const gpu = "GPU-8b1c0e72";
+  // No machine of tests has a faulty card: its button is put where the page would have it.
+  const name = `Take back card ${gpu}`;
+  const button = `<button class="button small" type="button" data-whole="${gpu}" data-cluster="local" aria-label="${name}">Take back</button>`;
+  let faulty = true;
+  await page.route((url) => url.pathname === "/clusters", async (route) => {
+    const response = await route.fetch();
+    const text = await response.text();
+    const body = faulty ? text.replace('<td data-label="Graphics cards">', `$&<p>${button}</p>`) : text;
+    await route.fulfill({ response, body });
+  });
+  await page.goto("/clusters");
+  await settled(page);
+  const asked = [];
+  page.on("request", (request) => { if (request.method() === "DELETE") asked.push(new URL(request.url()).pathname); });
+  await page.getByRole("button", { name }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("heading", { name }).waitFor();
+  assert.deepEqual(await look(page, "en"), []);
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  await dialog.waitFor({ state: "detached" });
+  assert.deepEqual(asked, []);
+
+  // The server itself knows of no error of such a card, and the page stays as it is.
+  await page.getByRole("button", { name }).click();
+  await dialog.getByRole("button", { name: "Take back" }).click();
+  await page.getByText(/there is no faulty card/).waitFor();
+  assert.equal(await page.getByRole("button", { name }).count(), 1);
+  // The refusal.
+  page.faults.length = 0;
+
+  const address = `/api/v1/clusters/local/gpus/${gpu}/fault`;
+  await page.route(`**${address}`, (route) => {
+    faulty = false;
+    return route.fulfill({ status: 204 });
+  });
+  await page.getByRole("button", { name }).click();
+  await dialog.getByRole("button", { name: "Take back" }).click();
+  await page.getByText(`Jobs get the card ${gpu} again`).waitFor();
+  await settled(page);
+  assert.equal(await page.getByRole("button", { name }).count(), 0);
+  assert.deepEqual(asked, [address, address]);
+  assert.deepEqual(await look(page, "en"), []);
+});
+
 /** A node is set aside, offered again, and taken back. */
 async function aside(page) {
   await page.getByRole("button", { name: "Set a node aside" }).click();

@@ -38,3 +38,6 @@ pub(crate) async fn forget(
     web.wake();
     Ok(StatusCode::NO_CONTENT)
 }
+
+#[cfg(test)]
+mod tests;
