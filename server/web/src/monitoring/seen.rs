@@ -14,14 +14,22 @@ use super::{By, Look, found, found_by};
 use crate::error::{ApiError, ApiResult};
 use crate::state::Web;
 
-/// What is older is not shown while it is looked anew.
-const SHOWN_FOR: Duration = Duration::from_secs(90);
 /// So often it is looked anew at clusters that somebody has looked at within a while.
 const AGAIN: Duration = Duration::from_secs(30);
 const A_WHILE: Duration = Duration::from_secs(15 * 60);
 /// And so often at the others, for no more than a twentieth of the time.
 const AGAIN_UNASKED: Duration = Duration::from_secs(60);
 const TIMES_AS_LONG: u32 = 20;
+
+/// How long after a look that took so long it is looked anew where nobody asks.
+fn rest(took: Duration) -> Duration {
+    AGAIN_UNASKED.max(took * TIMES_AS_LONG)
+}
+
+/// How long what it found is shown while it is looked anew: until then it should have been, by a tick that came late.
+fn shown_for(took: Duration) -> Duration {
+    rest(took) + AGAIN + took
+}
 
 /// By cluster.
 #[derive(Default)]
@@ -38,11 +46,15 @@ struct Slot {
 }
 
 impl Slot {
-    /// What was found last by these settings, where it is no older than this.
-    fn last(&self, by: Option<By>, most: Duration) -> Option<Arc<Look>> {
+    /// What was found last by these settings.
+    fn last(&self, by: Option<By>) -> Option<Arc<Look>> {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let good = |look: &&Arc<Look>| look.by == by && look.ended.elapsed() < most;
-        last.as_ref().filter(good).map(Arc::clone)
+        last.as_ref().filter(|look| look.by == by).map(Arc::clone)
+    }
+
+    /// The same, where it need not be looked anew.
+    fn good(&self, by: Option<By>) -> Option<Arc<Look>> {
+        self.last(by).filter(|look| look.ended.elapsed() < GOOD_FOR)
     }
 
     /// Looks now. One looks at a time, which the caller sees to.
@@ -80,13 +92,9 @@ impl Slot {
 
     /// Whether it is time to look anew, so that nobody need wait for it. Ticks come a little early and late.
     fn is_due(&self, by: Option<By>) -> bool {
-        let Some(last) = self.last(by, Duration::MAX) else { return true };
+        let Some(last) = self.last(by) else { return true };
         let age = last.ended.elapsed() + AGAIN / 2;
-        age > if self.is_wanted() && last.is_slow() {
-            AGAIN
-        } else {
-            AGAIN_UNASKED.max(last.took * TIMES_AS_LONG)
-        }
+        age > if self.is_wanted() && last.is_slow() { AGAIN } else { rest(last.took) }
     }
 }
 
@@ -125,16 +133,17 @@ async fn seen_or_found(
     (executor, record): (Arc<dyn Executor>, Option<ClusterRecord>),
 ) -> ApiResult<Arc<Look>> {
     let by = found_by(record.as_ref());
-    if let Some(look) = slot.last(by, GOOD_FOR) {
+    if let Some(look) = slot.good(by) {
         return Ok(look);
     }
     // Others are as quick as they are asked, and what could not be asked is asked again.
-    if let Some(look) = slot.last(by, SHOWN_FOR).filter(|look| look.is_slow()) {
+    let is_shown = |look: &Arc<Look>| look.is_slow() && look.ended.elapsed() < shown_for(look.took);
+    if let Some(look) = slot.last(by).filter(is_shown) {
         slot.look_beside(web, executor, record);
         return Ok(look);
     }
     let _turn = slot.turn.lock().await;
-    match slot.last(by, GOOD_FOR) {
+    match slot.good(by) {
         Some(look) => Ok(look),
         None => slot.look(web, executor, record).await,
     }
