@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+use std::collections::HashMap;
+
+use cubeloom_sizing::generate::{self, Kind};
 use cubeloom_sizing::replay::replay;
 use cubeloom_sizing::{Advice, Attempt, Basis, Learner, Policy, Settings, Status, built_in};
 
@@ -118,6 +121,34 @@ fn another_version_forgets_those_that_failed_too() {
     let later = about(12.0, 0..30).chain(about(2.0, 30..35)).chain([failed(35, 5.0)]);
     let advice = advise(&learned(later.chain(about(2.0, 36..41))));
     assert!(advice.memory > 5.0 * GIB && advice.memory < 12.0 * GIB, "{advice:?}");
+}
+
+/// Of a trace, the first twelve of each forty attempts at a task as programs that fail at once.
+fn crashing(mut trace: Vec<Attempt>) -> Vec<Attempt> {
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    for attempt in &mut trace {
+        let count = counts.entry(attempt.task.clone()).or_default();
+        if *count % 40 < 12 {
+            attempt.status = Status::Failed;
+            attempt.peak_memory *= 0.02;
+            attempt.finished = attempt.submitted + 2.0;
+        }
+        *count += 1;
+    }
+    trace
+}
+
+#[test]
+fn tasks_that_crash_at_times_run_out_of_memory_no_more_often() {
+    let scores = Kind::ALL.map(|kind| {
+        let trace = crashing(generate::trace(kind, 6_000, 1));
+        let [own, asked] =
+            ["cubeloom", "request"].map(|name| replay(&trace, built_in(name).unwrap().as_mut()));
+        (own.out_of_memory_rate(), (own.gb_hours / asked.gb_hours).ln())
+    });
+    let mean = |of: fn(&(f64, f64)) -> f64| scores.iter().map(of).sum::<f64>() / scores.len() as f64;
+    let (rate, memory) = (mean(|of| of.0), mean(|of| of.1).exp());
+    assert!(rate <= 0.003 && memory <= 0.6, "{memory} of what was asked for, {rate} out of memory");
 }
 
 #[test]
