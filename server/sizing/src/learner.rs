@@ -39,7 +39,7 @@ pub struct Advice {
 /// What an advice is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Basis {
-    /// Too little is known: what was asked for.
+    /// Too little is known: what was asked for, or what one that failed has used beyond it.
     Request,
     /// The peaks of this many attempts.
     Peaks(usize),
@@ -102,8 +102,11 @@ impl Strictness {
 #[derive(Clone, Debug, Default)]
 struct Known {
     seen: VecDeque<Seen>,
+    /// Attempts that failed, each larger than those after it, and how many were seen after each. They may not have needed their
+    /// memory yet, so they say only how much is needed at least.
+    failed: Vec<(Seen, usize)>,
     scale: Option<f64>,
-    /// How many attempts have ended in all.
+    /// How many attempts have ended in all, but for those that failed.
     ended: usize,
     /// What did not suffice lately, in bytes, and after how many attempts.
     too_little: Option<(f64, usize)>,
@@ -123,6 +126,18 @@ struct Seen {
 }
 
 impl Seen {
+    fn of(attempt: &Attempt) -> Self {
+        let ran_out = attempt.status == Status::OutOfMemory;
+        Self {
+            peak: attempt.needs(),
+            // Memory that ran out is looked at by itself.
+            asked: if ran_out { f64::INFINITY } else { attempt.requested_memory },
+            cpu: attempt.cpu_used,
+            input: attempt.input,
+            ran_out,
+        }
+    }
+
     fn log(&self) -> f64 {
         self.peak.max(1.0).ln()
     }
@@ -197,11 +212,15 @@ impl Learner {
             let cpu = known.cpu(cpu);
             return Advice { memory: too_little * GROWTH, cpu, basis: Basis::OutOfMemory };
         }
-        let Some(tail) = known.peaks() else { return asked };
+        let margin = self.settings.margin;
+        let used_beyond = known.used_beyond(memory);
+        let Some(tail) = known.peaks() else {
+            let used = used_beyond.unwrap_or(0.0) * (1.0 + margin);
+            return Advice { memory: memory.max(used), ..asked };
+        };
         let others = self.others();
         let risk = self.risk_of(known, &tail);
         let strictness = self.strictness[bucket(known.seen.len())].0;
-        let margin = self.settings.margin;
         let plain = tail.bound(others, risk, strictness) + margin;
         let beyond = known.still_to_come(running, &tail, others);
         let lined = known.lined(input).map(|(input, lined)| {
@@ -216,8 +235,7 @@ impl Learner {
         let least = memory * TRUST / known.seen.len() as f64;
         let wanted = bound.exp().max(self.settings.floor);
         // What attempts have used beyond what they asked for shows that this does not suffice.
-        let asks_too_little = known.seen.iter().any(|seen| seen.peak > seen.asked.max(memory));
-        if asks_too_little && wanted > memory {
+        if used_beyond.is_some() && wanted > memory {
             return Advice { memory: wanted, cpu: known.cpu(cpu), basis };
         }
         if wanted.max(least) >= memory * 0.97 {
@@ -238,11 +256,12 @@ impl Learner {
         let (bound, tail) = (gets.max(1.0).ln(), known.peaks());
         // What is added for what is still to come lowers no chance.
         let beyond = tail.map_or(0.0, |tail| known.still_to_come(running, &tail, self.others()));
-        let plain = chance_beyond(&values, self.scale(known, tail, &values), bound - beyond);
+        let plain = chance_beyond(&values, largest(tail), self.scale(known, tail, &values), bound - beyond);
         let Some((input, lined)) = known.lined(input) else { return Some(plain) };
         let distances = known.distances(&lined);
         let scale = self.scale(known, Some(lined.tail), &distances);
-        let by_line = chance_beyond(&distances, scale, bound - lined.at(input) - lined.beyond(input));
+        let distance = bound - lined.at(input) - lined.beyond(input);
+        let by_line = chance_beyond(&distances, lined.tail.largest, scale, distance);
         Some(if known.has_had(input) { by_line.min(plain) } else { by_line })
     }
 
@@ -251,9 +270,9 @@ impl Learner {
     pub fn chance_after(&self, task: &str, gets: f64, had: f64) -> f64 {
         let unknown = Known::default();
         let known = self.tasks.get(task).unwrap_or(&unknown);
-        let values = known.values(Some(had));
-        let scale = self.scale(known, known.peaks(), &values);
-        let chance = |memory: f64| chance_beyond(&values, scale, memory.max(1.0).ln());
+        let (values, tail) = (known.values(Some(had)), known.peaks());
+        let scale = self.scale(known, tail, &values);
+        let chance = |memory: f64| chance_beyond(&values, largest(tail), scale, memory.max(1.0).ln());
         (chance(gets) / chance(had)).min(1.0)
     }
 
@@ -266,8 +285,17 @@ impl Learner {
         if has_open { scale.max(UNSEEN * others) } else { scale }
     }
 
-    /// Takes in an attempt that has ended; `advised` is what was advised when it was submitted.
+    /// Takes in an attempt that has ended; `advised` is what was advised when it was submitted. One that failed may not have needed
+    /// its memory yet: it counts as *at least*, where it used more than others, and teaches nothing else.
     pub fn learn(&mut self, attempt: &Attempt, advised: Option<&Advice>) {
+        let window = self.settings.window;
+        if attempt.status == Status::Failed {
+            if attempt.peak_memory > 0.0 {
+                let known = self.tasks.entry(attempt.task.clone()).or_default();
+                known.add_failed(Seen::of(attempt), window);
+            }
+            return;
+        }
         let count = self.tasks.get(&attempt.task).map_or(0, |known| known.seen.len());
         if let Some(advised) =
             advised.filter(|advised| matches!(advised.basis, Basis::Peaks(_) | Basis::Inputs(_)))
@@ -278,34 +306,17 @@ impl Learner {
         let held = attempt.hours() * attempt.peak_memory;
         self.weight.1 += 1;
         self.weight.0 += (held - self.weight.0) / self.weight.1 as f64;
-        let window = self.settings.window;
         let known = self.tasks.entry(attempt.task.clone()).or_default();
-        match attempt.status {
-            Status::OutOfMemory => {
-                let had = attempt.requested_memory.max(attempt.peak_memory);
-                let earlier = known.too_little(window).unwrap_or(0.0);
-                known.too_little = Some((earlier.max(had), known.ended));
-            }
-            Status::Succeeded | Status::Failed => {}
+        if attempt.status == Status::OutOfMemory {
+            let had = attempt.requested_memory.max(attempt.peak_memory);
+            let earlier = known.too_little(window).unwrap_or(0.0);
+            known.too_little = Some((earlier.max(had), known.ended));
         }
         known.ended += 1;
         known.hours =
             if known.seen.is_empty() { attempt.hours() } else { 0.8 * known.hours + 0.2 * attempt.hours() };
         if attempt.peak_memory > 0.0 {
-            known.seen.push_back(Seen {
-                peak: attempt.needs(),
-                // Memory that ran out is looked at by itself.
-                asked: match attempt.status {
-                    Status::OutOfMemory => f64::INFINITY,
-                    Status::Succeeded | Status::Failed => attempt.requested_memory,
-                },
-                cpu: attempt.cpu_used,
-                input: attempt.input,
-                ran_out: attempt.status == Status::OutOfMemory,
-            });
-            if known.seen.len() > window {
-                known.seen.pop_front();
-            }
+            known.add(Seen::of(attempt), window);
         }
         let before = known.scale;
         if known.seen.len() >= 4 {
@@ -332,6 +343,31 @@ impl Learner {
 }
 
 impl Known {
+    fn add(&mut self, seen: Seen, window: usize) {
+        self.seen.push_back(seen);
+        if self.seen.len() > window {
+            self.seen.pop_front();
+        }
+        for (_, after) in &mut self.failed {
+            *after += 1;
+        }
+        self.failed.retain(|(_, after)| *after < window);
+    }
+
+    /// Those before it that are no larger say nothing more.
+    fn add_failed(&mut self, failed: Seen, window: usize) {
+        self.failed.retain(|(before, _)| before.peak > failed.peak);
+        self.failed.push((failed, 0));
+        self.failed.truncate(window);
+    }
+
+    /// The most that an attempt has used beyond what it had asked for, and beyond this.
+    fn used_beyond(&self, asked: f64) -> Option<f64> {
+        let failed = self.failed.iter().map(|(seen, _)| seen);
+        let beyond = self.seen.iter().chain(failed).filter(|seen| seen.peak > seen.asked.max(asked));
+        beyond.map(|seen| seen.peak).reduce(f64::max)
+    }
+
     /// What did not suffice in one of the last attempts.
     fn too_little(&self, window: usize) -> Option<f64> {
         self.too_little.filter(|(_, at)| self.ended - at <= window).map(|(had, _)| had)
@@ -373,8 +409,12 @@ impl Known {
 
     /// The tail of the peaks.
     fn peaks(&self) -> Option<Tail> {
-        let mut logs: Vec<f64> = self.seen.iter().skip(self.outdated()).map(Seen::log).collect();
-        Tail::of(&mut logs)
+        let outdated = self.outdated();
+        let mut logs: Vec<f64> = self.seen.iter().skip(outdated).map(Seen::log).collect();
+        // Of those that failed, the ones before all that are left were of another version, too.
+        let is_of_now = |after: usize| outdated == 0 || after < self.seen.len() - outdated;
+        let failed = self.failed.iter().filter(|(_, after)| is_of_now(*after)).map(|(seen, _)| seen.log());
+        Some(Tail::of(&mut logs)?.at_least(failed))
     }
 
     /// The logarithms of the peaks, and of what did not suffice, in bytes, where that is not among them: nobody may have measured it.
@@ -417,7 +457,9 @@ impl Known {
         if spread > 0.6 * deviation(&logs) {
             return None;
         }
-        Some((input, Lined { line, least, tail: Tail::of(&mut distances)? }))
+        let distance = |(seen, _): &(Seen, usize)| Some(seen.log() - on(&line, least, seen.input?));
+        let tail = Tail::of(&mut distances)?.at_least(self.failed.iter().filter_map(distance));
+        Some((input, Lined { line, least, tail }))
     }
 
     /// Cores: the most that was used lately and a little more, and no more than is asked for.
@@ -425,6 +467,10 @@ impl Known {
         let most = self.seen.iter().rev().take(20).map(|seen| seen.cpu).fold(0.0, f64::max);
         if self.seen.len() < 3 { asked } else { (most * 1.1).max(0.1).min(asked) }
     }
+}
+
+fn largest(tail: Option<Tail>) -> f64 {
+    tail.map_or(f64::NEG_INFINITY, |tail| tail.largest)
 }
 
 fn deviation(values: &[f64]) -> f64 {

@@ -8,14 +8,15 @@ use crate::trace::Attempt;
 
 const GIB: f64 = 1024.0 * 1024.0 * 1024.0;
 
-/// Says what an attempt gets, and learns from those that have ended.
+/// Says what an attempt gets, and learns from those that have ended. `index` tells attempts apart: it is the same for both, and
+/// no other attempt has it, also where many of a task are submitted at the same moment.
 pub trait Policy {
     /// Memory in bytes and cores for an attempt. Only what is known when it is submitted may be looked at: the task, what
     /// is asked for, the input.
-    fn size(&mut self, attempt: &Attempt) -> (f64, f64);
+    fn size(&mut self, index: usize, attempt: &Attempt) -> (f64, f64);
 
     /// An attempt has ended.
-    fn learn(&mut self, attempt: &Attempt);
+    fn learn(&mut self, index: usize, attempt: &Attempt);
 }
 
 /// The names of the built-in policies, ours first. The last, the oracle, knows what is not known yet.
@@ -44,30 +45,25 @@ pub fn built_in(name: &str) -> Option<Box<dyn Policy>> {
 #[derive(Default)]
 struct Own {
     learner: Learner,
-    advised: HashMap<(String, u64), Advice>,
+    /// What was advised for those that have not ended, by their index.
+    advised: HashMap<usize, Advice>,
     /// By task: how many attempts have not ended.
     running: HashMap<String, usize>,
 }
 
-impl Own {
-    fn key(attempt: &Attempt) -> (String, u64) {
-        (attempt.task.clone(), attempt.submitted.to_bits())
-    }
-}
-
 impl Policy for Own {
-    fn size(&mut self, attempt: &Attempt) -> (f64, f64) {
+    fn size(&mut self, index: usize, attempt: &Attempt) -> (f64, f64) {
         let (memory, cpu) = (attempt.requested_memory, attempt.requested_cpu);
         let running = self.running.entry(attempt.task.clone()).or_default();
         let advice = self.learner.advise(&attempt.task, memory, cpu, attempt.input, *running);
         *running += 1;
         let size = (advice.memory, advice.cpu);
-        self.advised.insert(Self::key(attempt), advice);
+        self.advised.insert(index, advice);
         size
     }
 
-    fn learn(&mut self, attempt: &Attempt) {
-        let advised = self.advised.remove(&Self::key(attempt));
+    fn learn(&mut self, index: usize, attempt: &Attempt) {
+        let advised = self.advised.remove(&index);
         if let Some(running) = self.running.get_mut(&attempt.task) {
             *running = running.saturating_sub(1);
         }
@@ -79,22 +75,22 @@ impl Policy for Own {
 struct Request;
 
 impl Policy for Request {
-    fn size(&mut self, attempt: &Attempt) -> (f64, f64) {
+    fn size(&mut self, _: usize, attempt: &Attempt) -> (f64, f64) {
         (attempt.requested_memory, attempt.requested_cpu)
     }
 
-    fn learn(&mut self, _: &Attempt) {}
+    fn learn(&mut self, _: usize, _: &Attempt) {}
 }
 
 /// What it will need: nobody can know that.
 struct Oracle;
 
 impl Policy for Oracle {
-    fn size(&mut self, attempt: &Attempt) -> (f64, f64) {
+    fn size(&mut self, _: usize, attempt: &Attempt) -> (f64, f64) {
         (attempt.needs(), attempt.cpu_used)
     }
 
-    fn learn(&mut self, _: &Attempt) {}
+    fn learn(&mut self, _: usize, _: &Attempt) {}
 }
 
 /// What is asked for until the first attempt of a task has ended, and from then on what it will need: no rule that learns from
@@ -105,11 +101,12 @@ struct KnownAfterFirst {
 }
 
 impl Policy for KnownAfterFirst {
-    fn size(&mut self, attempt: &Attempt) -> (f64, f64) {
-        if self.known.contains(&attempt.task) { Oracle.size(attempt) } else { Request.size(attempt) }
+    fn size(&mut self, index: usize, attempt: &Attempt) -> (f64, f64) {
+        let is_known = self.known.contains(&attempt.task);
+        if is_known { Oracle.size(index, attempt) } else { Request.size(index, attempt) }
     }
 
-    fn learn(&mut self, attempt: &Attempt) {
+    fn learn(&mut self, _: usize, attempt: &Attempt) {
         if !self.known.contains(&attempt.task) {
             self.known.insert(attempt.task.clone());
         }
@@ -142,7 +139,7 @@ impl Last {
 struct LastTen(Last);
 
 impl Policy for LastTen {
-    fn size(&mut self, attempt: &Attempt) -> (f64, f64) {
+    fn size(&mut self, _: usize, attempt: &Attempt) -> (f64, f64) {
         let Some((peaks, cores)) = self.0.of(&attempt.task) else {
             return (attempt.requested_memory, attempt.requested_cpu);
         };
@@ -153,7 +150,7 @@ impl Policy for LastTen {
         (rule(peaks, GIB), rule(cores, 1.0))
     }
 
-    fn learn(&mut self, attempt: &Attempt) {
+    fn learn(&mut self, _: usize, attempt: &Attempt) {
         self.0.add(attempt, 10);
     }
 }
@@ -163,7 +160,7 @@ impl Policy for LastTen {
 struct Percentile(Last);
 
 impl Policy for Percentile {
-    fn size(&mut self, attempt: &Attempt) -> (f64, f64) {
+    fn size(&mut self, _: usize, attempt: &Attempt) -> (f64, f64) {
         let Some((peaks, cores)) = self.0.of(&attempt.task) else {
             return (attempt.requested_memory, attempt.requested_cpu);
         };
@@ -175,7 +172,7 @@ impl Policy for Percentile {
         (rule(peaks), rule(cores))
     }
 
-    fn learn(&mut self, attempt: &Attempt) {
+    fn learn(&mut self, _: usize, attempt: &Attempt) {
         self.0.add(attempt, 1000);
     }
 }
@@ -187,7 +184,7 @@ struct OverInput {
 }
 
 impl Policy for OverInput {
-    fn size(&mut self, attempt: &Attempt) -> (f64, f64) {
+    fn size(&mut self, _: usize, attempt: &Attempt) -> (f64, f64) {
         let points = self.points.get(&attempt.task);
         let line = points.and_then(|points| Line::through(points));
         let memory = match (line, attempt.input) {
@@ -197,7 +194,7 @@ impl Policy for OverInput {
         (memory, attempt.requested_cpu)
     }
 
-    fn learn(&mut self, attempt: &Attempt) {
+    fn learn(&mut self, _: usize, attempt: &Attempt) {
         if let Some(input) = attempt.input {
             self.points.entry(attempt.task.clone()).or_default().push((input, attempt.peak_memory));
         }

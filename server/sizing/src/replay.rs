@@ -48,24 +48,24 @@ impl Score {
 /// Plays a trace to a policy.
 #[must_use]
 pub fn replay(trace: &[Attempt], policy: &mut dyn Policy) -> Score {
-    let mut order: Vec<&Attempt> = trace.iter().collect();
-    order.sort_by(|a, b| a.submitted.total_cmp(&b.submitted));
+    let mut order: Vec<(usize, &Attempt)> = trace.iter().enumerate().collect();
+    order.sort_by(|(_, a), (_, b)| a.submitted.total_cmp(&b.submitted));
     let mut running: BinaryHeap<Ends<'_>> = BinaryHeap::new();
     let mut score = Score::default();
-    for attempt in order {
-        while let Some(first) = running.peek().filter(|first| first.0.finished <= attempt.submitted) {
-            policy.learn(first.0);
+    for (index, attempt) in order {
+        while let Some(first) = running.peek().filter(|first| first.1.finished <= attempt.submitted) {
+            policy.learn(first.0, first.1);
             running.pop();
         }
-        let (memory, cpu) = policy.size(attempt);
+        let (memory, cpu) = policy.size(index, attempt);
         score.add(attempt, memory, cpu);
-        running.push(Ends(attempt));
+        running.push(Ends(index, attempt));
     }
     score
 }
 
-/// The earliest end is the greatest.
-struct Ends<'t>(&'t Attempt);
+/// An attempt and its index. The earliest end is the greatest.
+struct Ends<'t>(usize, &'t Attempt);
 
 impl PartialEq for Ends<'_> {
     fn eq(&self, other: &Self) -> bool {
@@ -83,6 +83,6 @@ impl PartialOrd for Ends<'_> {
 
 impl Ord for Ends<'_> {
     fn cmp(&self, other: &Self) -> Ordering {
-        other.0.finished.total_cmp(&self.0.finished)
+        other.1.finished.total_cmp(&self.1.finished)
     }
 }

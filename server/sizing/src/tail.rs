@@ -9,7 +9,7 @@
 pub(crate) struct Tail {
     /// How many there are.
     pub(crate) count: usize,
-    /// The largest.
+    /// The largest, or what is needed at least where that is more.
     pub(crate) largest: f64,
     /// The mean distance of the largest ones from the next smaller.
     pub(crate) scale: f64,
@@ -47,6 +47,11 @@ impl Tail {
         Some(Self { count, largest, scale, weight: top as f64 })
     }
 
+    /// The next one may be as large as these, of which nothing else counts.
+    pub(crate) fn at_least(self, values: impl Iterator<Item = f64>) -> Self {
+        Self { largest: values.fold(self.largest, f64::max), ..self }
+    }
+
     /// The scale, with that of other tasks mixed in.
     pub(crate) fn mixed(&self, others: f64) -> f64 {
         (self.weight * self.scale + PRIOR * others) / (self.weight + PRIOR)
@@ -60,13 +65,13 @@ impl Tail {
 }
 
 /// The chance that the next one goes beyond a bound, by at least one value: the share of those that do, were there one more, which
-/// is as large as the largest or larger. Of an open one it is not known, and falls with the distance, by the scale.
-pub(crate) fn chance_beyond(values: &[Value], scale: f64, bound: f64) -> f64 {
+/// is as large as the largest, or `at_least`, or larger. Of an open one it is not known, and falls with the distance, by the scale.
+pub(crate) fn chance_beyond(values: &[Value], at_least: f64, scale: f64, bound: f64) -> f64 {
     let falls = |from: f64, scale: f64| (-(bound - from).max(0.0) / scale.max(1e-3)).exp();
     let beyond = |value: &Value| {
         if value.is_open { falls(value.at, scale) } else { f64::from(value.at > bound) }
     };
-    let largest = values.iter().map(|value| value.at).fold(f64::NEG_INFINITY, f64::max);
+    let largest = values.iter().map(|value| value.at).fold(at_least, f64::max);
     let sum = values.iter().map(beyond).sum::<f64>() + falls(largest, scale);
     let foreseen = sum / (values.len() as f64 + 1.0);
     let (chance, wide) = UNFORESEEN;

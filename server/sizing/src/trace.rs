@@ -32,7 +32,7 @@ pub struct Attempt {
 pub enum Status {
     /// Well.
     Succeeded,
-    /// Badly; not for a lack of memory.
+    /// Badly; not for a lack of memory. It may not have needed its memory yet.
     Failed,
     /// Its memory was not enough: it needs more than it had.
     OutOfMemory,
@@ -64,18 +64,23 @@ pub enum TraceError {
     /// A column that must be there is not.
     #[error("the column `{0}` is missing; a trace has {columns}", columns = COLUMNS.join(", "))]
     NoColumn(&'static str),
-    /// A value that cannot be used.
-    #[error("line {line}, {column}: `{value}` {why}")]
-    BadValue {
-        /// The line, from 1; the header is the first.
-        line: u64,
-        /// The column's name.
-        column: &'static str,
-        /// What stands there.
-        value: String,
-        /// What is wrong with it.
-        why: &'static str,
-    },
+    /// No line can be used; of the first that has such a value.
+    #[error(transparent)]
+    BadValue(#[from] BadValue),
+}
+
+/// A value that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("line {line}, {column}: `{value}` {why}")]
+pub struct BadValue {
+    /// The line, from 1; the header is the first.
+    pub line: u64,
+    /// The column's name.
+    pub column: &'static str,
+    /// What stands there.
+    pub value: String,
+    /// What is wrong with it.
+    pub why: &'static str,
 }
 
 /// The columns of a trace, in any order; others are passed over.
@@ -96,7 +101,8 @@ pub const COLUMNS: [&str; 9] = [
 pub struct Trace {
     /// Its attempts, in the order of the file.
     pub attempts: Vec<Attempt>,
-    /// Lines that say nothing of what an attempt used, such as that of one that never started.
+    /// Lines that say nothing of what an attempt used, such as that of one that never started, and those with a value that cannot be
+    /// one, such as an end before the beginning where two machines' clocks differ.
     pub passed_over: Lines,
     /// Attempts of which it is not known how they ended. What they used is told all the same, so they count as those that failed.
     pub unclear: Lines,
@@ -108,21 +114,22 @@ pub struct Lines {
     /// How many.
     pub count: usize,
     /// What the first of them lacks.
-    pub first: Option<TraceError>,
+    pub first: Option<BadValue>,
 }
 
 impl Lines {
-    fn add(&mut self, why: TraceError) {
+    fn add(&mut self, why: BadValue) {
         self.count += 1;
         self.first.get_or_insert(why);
     }
 }
 
-/// Reads a trace. What monitoring leaves empty passes, and so do some words for an end that nobody knows; what monitoring cannot
-/// have written does not.
+/// Reads a trace. What monitoring leaves empty passes, and so do some words for an end that nobody knows; a line with a value that
+/// cannot be one is passed over.
 ///
 /// # Errors
-/// A column is missing, a value cannot be used, or no status is one; the line and the column are named.
+/// A column is missing, a line has more or fewer values than the first, no line has values that can be used, or no status is one;
+/// the line and the column are named.
 pub fn read(from: impl io::Read) -> Result<Trace, TraceError> {
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(from);
     let header = reader.headers()?.clone();
@@ -132,23 +139,33 @@ pub fn read(from: impl io::Read) -> Result<Trace, TraceError> {
         *place = found.ok_or(TraceError::NoColumn(column))?;
     }
     let mut trace = Trace::default();
+    // The first line with a value that cannot be one.
+    let mut bad = None;
     for record in reader.records() {
         let record = record?;
         let line = record.position().map_or(0, csv::Position::line);
         let row = Row { record: &record, places: &places, line };
-        match row.lacks() {
-            None => {
-                let status = row.status().unwrap_or_else(|why| {
+        if let Some(why) = row.lacks() {
+            trace.passed_over.add(why);
+            continue;
+        }
+        let status = row.status();
+        match row.attempt(status.as_ref().copied().unwrap_or(Status::Failed)) {
+            Ok(attempt) => {
+                trace.attempts.push(attempt);
+                if let Err(why) = status {
                     trace.unclear.add(why);
-                    Status::Failed
-                });
-                trace.attempts.push(row.attempt(status)?);
+                }
             }
-            Some(why) => trace.passed_over.add(why),
+            Err(why) => {
+                bad.get_or_insert_with(|| why.clone());
+                trace.passed_over.add(why);
+            }
         }
     }
-    match trace.unclear.first.take_if(|_| trace.unclear.count == trace.attempts.len()) {
-        Some(why) => Err(why),
+    let unclear = trace.unclear.first.take_if(|_| trace.unclear.count == trace.attempts.len());
+    match unclear.or(bad.filter(|_| trace.attempts.is_empty())) {
+        Some(why) => Err(why.into()),
         None => Ok(trace),
     }
 }
@@ -190,12 +207,7 @@ struct Row<'r> {
 
 impl Row<'_> {
     /// Why the line cannot count as an attempt, though nothing in it is wrong.
-    fn lacks(&self) -> Option<TraceError> {
-        let is_nothing = |column: usize| {
-            let text = self.text(column);
-            matches!(text, "" | "-")
-                || text.parse::<f64>().is_ok_and(|amount| amount == 0.0 || amount.is_nan())
-        };
+    fn lacks(&self) -> Option<BadValue> {
         if matches!(self.word().as_str(), "cached" | "skipped" | "pending" | "queued" | "running" | "") {
             return Some(self.bad(8, "is no attempt that ran and ended"));
         }
@@ -204,10 +216,12 @@ impl Row<'_> {
         }
         // That memory ran out tells enough also where nobody measured.
         let last = if matches!(self.status(), Ok(Status::OutOfMemory)) { 4 } else { 5 };
-        (4..=last).find(|column| is_nothing(*column)).map(|column| self.bad(column, "is no amount of memory"))
+        (4..=last)
+            .find(|column| self.is_nothing(*column))
+            .map(|column| self.bad(column, "is no amount of memory"))
     }
 
-    fn attempt(&self, status: Status) -> Result<Attempt, TraceError> {
+    fn attempt(&self, status: Status) -> Result<Attempt, BadValue> {
         let submitted = self.moment(1)?;
         let finished = self.moment(2)?;
         if finished < submitted {
@@ -219,7 +233,7 @@ impl Row<'_> {
             finished,
             requested_cpu: self.amount_or_none(3)?,
             requested_memory: self.amount(4)?,
-            peak_memory: self.amount_or_none(5)?,
+            peak_memory: if self.is_nothing(5) { 0.0 } else { self.amount(5)? },
             cpu_used: self.amount_or_none(6)?,
             input: if matches!(self.text(7), "" | "-") { None } else { Some(self.amount(7)?) },
             status,
@@ -230,21 +244,22 @@ impl Row<'_> {
         self.record.get(self.places[column]).unwrap_or_default()
     }
 
-    fn bad(&self, column: usize, why: &'static str) -> TraceError {
-        TraceError::BadValue {
-            line: self.line,
-            column: COLUMNS[column],
-            value: self.text(column).into(),
-            why,
-        }
+    /// Whether no amount stands there.
+    fn is_nothing(&self, column: usize) -> bool {
+        let text = self.text(column);
+        matches!(text, "" | "-") || text.parse::<f64>().is_ok_and(|amount| amount == 0.0 || amount.is_nan())
+    }
+
+    fn bad(&self, column: usize, why: &'static str) -> BadValue {
+        BadValue { line: self.line, column: COLUMNS[column], value: self.text(column).into(), why }
     }
 
     /// 0 where nothing stands there.
-    fn amount_or_none(&self, column: usize) -> Result<f64, TraceError> {
+    fn amount_or_none(&self, column: usize) -> Result<f64, BadValue> {
         if matches!(self.text(column), "" | "-") { Ok(0.0) } else { self.amount(column) }
     }
 
-    fn amount(&self, column: usize) -> Result<f64, TraceError> {
+    fn amount(&self, column: usize) -> Result<f64, BadValue> {
         match self.text(column).parse::<f64>() {
             Ok(amount) if amount.is_finite() && amount >= 0.0 => Ok(amount),
             Ok(_) => Err(self.bad(column, "must be 0 or more")),
@@ -253,7 +268,7 @@ impl Row<'_> {
     }
 
     /// Seconds, or a moment as RFC 3339 has it.
-    fn moment(&self, column: usize) -> Result<f64, TraceError> {
+    fn moment(&self, column: usize) -> Result<f64, BadValue> {
         let text = self.text(column);
         if let Some(seconds) = text.parse::<f64>().ok().filter(|seconds| seconds.is_finite()) {
             return Ok(seconds);
@@ -273,7 +288,7 @@ impl Row<'_> {
         word.trim_end_matches('+').replace(['-', ' '], "_")
     }
 
-    fn status(&self) -> Result<Status, TraceError> {
+    fn status(&self) -> Result<Status, BadValue> {
         match self.word().as_str() {
             "succeeded" | "success" | "successful" | "completed" | "complete" | "finished" | "terminated"
             | "done" | "passed" | "ok" | "0" => Ok(Status::Succeeded),

@@ -38,11 +38,11 @@ fn learned(attempts: impl IntoIterator<Item = Attempt>) -> Learner {
 struct Same(f64);
 
 impl Policy for Same {
-    fn size(&mut self, _: &Attempt) -> (f64, f64) {
+    fn size(&mut self, _: usize, _: &Attempt) -> (f64, f64) {
         (self.0 * GIB, 2.0)
     }
 
-    fn learn(&mut self, _: &Attempt) {}
+    fn learn(&mut self, _: usize, _: &Attempt) {}
 }
 
 #[test]
@@ -61,11 +61,11 @@ fn what_runs_out_of_memory_costs_half_and_is_tried_again_with_more() {
 fn only_what_had_ended_is_known() {
     struct Counts(Vec<usize>, usize);
     impl Policy for Counts {
-        fn size(&mut self, attempt: &Attempt) -> (f64, f64) {
+        fn size(&mut self, _: usize, attempt: &Attempt) -> (f64, f64) {
             self.0.push(self.1);
             (attempt.requested_memory, 1.0)
         }
-        fn learn(&mut self, _: &Attempt) {
+        fn learn(&mut self, _: usize, _: &Attempt) {
             self.1 += 1;
         }
     }
@@ -214,10 +214,10 @@ fn after(name: &str, count: u32) -> (f64, f64) {
     let mut policy = built_in(name).unwrap();
     for n in 1..=count {
         let input = Some(f64::from(n) * GIB);
-        policy.learn(&Attempt { input, cpu_used: 1.5, ..attempt(n, f64::from(n)) });
+        policy.learn(n as usize, &Attempt { input, cpu_used: 1.5, ..attempt(n, f64::from(n)) });
     }
     let next = Attempt { input: Some(5.0 * GIB), cpu_used: 0.5, ..attempt(count + 1, 3.0) };
-    let (memory, cpu) = policy.size(&next);
+    let (memory, cpu) = policy.size(0, &next);
     (memory / GIB, cpu)
 }
 
@@ -267,13 +267,13 @@ fn no_rule_but_the_oracle_is_better_in_both() {
 #[derive(Default)]
 struct Promises {
     learner: Learner,
-    advised: HashMap<(String, u64), Advice>,
+    advised: HashMap<usize, Advice>,
     running: HashMap<String, usize>,
     told: Vec<(f64, bool)>,
 }
 
 impl Policy for Promises {
-    fn size(&mut self, attempt: &Attempt) -> (f64, f64) {
+    fn size(&mut self, index: usize, attempt: &Attempt) -> (f64, f64) {
         let (task, memory, input) = (attempt.task.as_str(), attempt.requested_memory, attempt.input);
         let running = self.running.entry(attempt.task.clone()).or_default();
         let advice = self.learner.advise(task, memory, attempt.requested_cpu, input, *running);
@@ -281,12 +281,12 @@ impl Policy for Promises {
         self.told.extend(risk.map(|risk| (risk, advice.memory < attempt.needs())));
         *running += 1;
         let size = (advice.memory, advice.cpu);
-        self.advised.insert((attempt.task.clone(), attempt.submitted.to_bits()), advice);
+        self.advised.insert(index, advice);
         size
     }
 
-    fn learn(&mut self, attempt: &Attempt) {
-        let advised = self.advised.remove(&(attempt.task.clone(), attempt.submitted.to_bits()));
+    fn learn(&mut self, index: usize, attempt: &Attempt) {
+        let advised = self.advised.remove(&index);
         *self.running.get_mut(&attempt.task).unwrap() -= 1;
         self.learner.learn(attempt, advised.as_ref());
     }
@@ -365,6 +365,41 @@ fn lines_that_say_nothing_are_passed_over() {
     );
 }
 
+/// A clock that was set, or a monitor that writes nonsense, costs its own lines, and not the trace.
+#[test]
+fn lines_with_values_that_cannot_be_are_passed_over_unless_all_have_such() {
+    let read = |lines: &[&str]| {
+        trace::read(format!("{}\n{}\n", trace::COLUMNS.join(","), lines.join("\n")).as_bytes())
+    };
+    let good = "a,0,1,1,4,2,1,,succeeded";
+    for (line, column) in [
+        ("a,2,1,1,4,2,1,,succeeded", "finished: `1` is before it was submitted"),
+        ("a,soon,1,1,4,2,1,,succeeded", "submitted: `soon` is neither"),
+        ("a,NaN,1,1,4,2,1,,succeeded", "submitted: `NaN` is neither"),
+        ("a,0,1,-1,4,2,1,,succeeded", "requested_cpu: `-1` must be 0 or more"),
+        ("a,0,1,1,inf,2,1,,succeeded", "requested_memory_bytes: `inf` must be 0 or more"),
+        ("a,0,1,1,4,-2,1,,succeeded", "peak_memory_bytes: `-2` must be 0 or more"),
+        ("a,0,1,1,4,2,NaN,,failed", "cpu_used: `NaN` must be 0 or more"),
+        ("a,0,1,1,4,2,much,,gone fishing", "cpu_used: `much` is no number"),
+        ("a,0,1,1,4,2,1,inf,oom", "input_bytes: `inf` must be 0 or more"),
+    ] {
+        let some = read(&[good, line, good, line]).unwrap();
+        assert_eq!((some.attempts.len(), some.passed_over.count, some.unclear.count), (2, 2, 0), "{line}");
+        let first = some.passed_over.first.unwrap().to_string();
+        assert!(first.starts_with(&format!("line 3, {column}")), "{first}");
+        // Beside lines that say nothing, the one with the odd value is named.
+        let none = read(&["a,0,1,1,4,2,1,,CACHED", line, line]).unwrap_err().to_string();
+        assert!(none.starts_with(&format!("line 3, {column}")), "{none}");
+    }
+    // That memory ran out tells enough, whatever is there for what nobody measured.
+    let unmeasured = read(&["a,0,1,1,4,NaN,1,,oom"]).unwrap().attempts;
+    assert_eq!((unmeasured[0].status, unmeasured[0].peak_memory), (Status::OutOfMemory, 0.0));
+    for broken in ["a,0,1", "a,0,1,1,4,2,1,,succeeded,more"] {
+        let why = read(&[good, broken]).unwrap_err().to_string();
+        assert!(why.contains("found record with"), "{why}");
+    }
+}
+
 proptest! {
     /// Whatever was seen, never more than was asked for where memory never ran out, and always something.
     #[test]
@@ -385,15 +420,15 @@ proptest! {
     /// More memory is never of more risk.
     #[test]
     fn chances_fall_with_memory(
-        seen in prop::collection::vec((0.0_f64..64.0, prop::option::of(0.0_f64..100.0), any::<bool>()), 1..80),
+        seen in prop::collection::vec((0.0_f64..64.0, prop::option::of(0.0_f64..100.0), 0..3_u8), 1..80),
         input in prop::option::of(0.0_f64..1000.0),
         running in 0_usize..200,
         had in 0.1_f64..64.0,
         (less, more) in (0.1_f64..128.0, 1.0_f64..4.0),
     ) {
-        let attempts = (0..).zip(seen).map(|(n, (peak, input, ran_out))| {
-            let status = if ran_out { Status::OutOfMemory } else { Status::Succeeded };
-            let requested_memory = if ran_out { peak * GIB } else { 64.0 * GIB };
+        let attempts = (0..).zip(seen).map(|(n, (peak, input, end))| {
+            let status = [Status::Succeeded, Status::Failed, Status::OutOfMemory][usize::from(end)];
+            let requested_memory = if status == Status::OutOfMemory { peak * GIB } else { 64.0 * GIB };
             Attempt { input: input.map(|input| input * GIB), requested_memory, status, ..attempt(n, peak) }
         });
         let learner = learned(attempts);

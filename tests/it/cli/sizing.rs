@@ -70,7 +70,8 @@ fn a_trace_may_come_from_elsewhere_and_what_is_odd_in_it_is_noted_beside_the_sco
     let app = TestApp::new();
     let odd = format!(
         "{HEADER}\na,0,3600,1,4294967296,2147483648,1,,COMPLETED\na,0,1,1,4294967296,2147483648,1,,RUNNING\n\
-         a,0,3600,1,4294967296,2147483648,1,,gone fishing\n"
+         a,0,3600,1,4294967296,2147483648,1,,gone fishing\na,0,3600,1,4294967296,2147483648,many,,ok\n\
+         a,3600,0,1,4294967296,2147483648,1,,ok\n"
     );
     let done = replay(&app, &odd);
     let said = &done.err;
@@ -80,7 +81,10 @@ fn a_trace_may_come_from_elsewhere_and_what_is_odd_in_it_is_noted_beside_the_sco
         scores.as_array().unwrap().iter().map(|score| (&score["policy"], &score["gb_hours"])).collect();
     assert_eq!(told, [(&json!("vpa"), &json!(8.0)), (&json!("oracle"), &json!(4.0))]);
     for (count, why) in [
-        ("1 lines are no attempts that ran and are passed over", "line 3, status: `RUNNING` is no attempt"),
+        (
+            "3 lines cannot count as attempts that ran and are passed over",
+            "line 3, status: `RUNNING` is no attempt",
+        ),
         ("1 lines end in a way that is not known", "line 4, status: `gone fishing` is no state"),
     ] {
         assert!(said.lines().any(|line| line.contains(count) && line.contains(why)), "{said}");
@@ -92,9 +96,10 @@ fn a_trace_that_cannot_be_one_is_refused_with_the_place() {
     let app = TestApp::new();
     for (trace, why) in [
         (
-            format!("{HEADER}\na,0,1,1,4,2,1,,ok\na,0,1,1,4,2,many,,ok\n"),
+            format!("{HEADER}\na,0,1,1,4,2,1,,CACHED\na,0,1,1,4,2,many,,ok\na,0,1,1,4,2,-1,,ok\n"),
             "line 3, cpu_used: `many` is no number",
         ),
+        (format!("{HEADER}\na,0,1,1,4,2,1,,ok\na,0,1\n"), "found record with 3 fields"),
         (format!("{HEADER}\na,0,1,1,4,2,1,,gone fishing\n"), "line 2, status: `gone fishing` is no state"),
         (format!("{HEADER}\na,0,1,1,4,2,1,,CACHED\n"), "there is no attempt in it"),
         ("task,submitted\na,0\n".to_owned(), "the column `finished` is missing"),

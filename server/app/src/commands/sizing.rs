@@ -53,8 +53,8 @@ fn read(args: &cli::Replay) -> anyhow::Result<Vec<Attempt>> {
     let trace = trace::read(from).map_err(|error| invalid(error.to_string()))?;
     let name = args.trace.display();
     for (lines, what) in [
-        (trace.passed_over, "are no attempts that ran and are passed over"),
-        (trace.unclear, "end in a way that is not known and count by what they used"),
+        (trace.passed_over, "cannot count as attempts that ran and are passed over"),
+        (trace.unclear, "end in a way that is not known and count as failed"),
     ] {
         if let Some(why) = lines.first {
             show::note(format!("{name}: {} lines {what}; the first: {why}", lines.count));
