@@ -29,7 +29,8 @@ pub struct UsageSample {
     /// Written to disks so far; where the kernel tells.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub disk_written: Option<Bytes>,
-    /// For how long one of its processes or more waited for storage so far, in microseconds; where the kernel tells.
+    /// For how long one of its processes or more waited for storage so far, in microseconds; where the kernel does not tell, for
+    /// how long anything on its machine did since it began.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub io_wait_us: Option<u64>,
     /// What its cards do; where it holds some.
@@ -111,7 +112,7 @@ pub enum Measure {
     NetworkReceived,
     /// Bytes a second.
     NetworkSent,
-    /// For how much of the time something of it waited for storage, in percent.
+    /// For how much of the time something of it, or else of its node, waited for storage, in percent.
     IoWait,
     /// For how much of the time its cards worked, in percent, their mean.
     CardUse,
@@ -211,6 +212,20 @@ pub trait UsageSeries: Send + Sync {
     fn never_told(&self) -> &'static [Quantity];
 }
 
+/// A program that is held back in this many of a thousand of the scheduler's periods, or in more, could use more.
+pub const THROTTLED: u32 = 250;
+
+/// In how many of a thousand periods the worker was held back that was held back most, of two or of many. Where nobody tells it of
+/// one of them, it is known of them all only if it comes to [`THROTTLED`]: what is below says nothing of the other, which may have
+/// run at its limit all along.
+#[must_use]
+pub fn held_back_most(one: Option<u32>, other: Option<u32>) -> Option<u32> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.max(other)),
+        (one, other) => one.or(other).filter(|known| *known >= THROTTLED),
+    }
+}
+
 /// What a worker, or all workers of an attempt together, used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UsageSummary {
@@ -229,7 +244,7 @@ pub struct UsageSummary {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cpu_high: Option<Cpu>,
     /// In how many of a thousand of the scheduler's periods it was held back by its limit, where the kernel tells; of an
-    /// attempt, the worker's that was held back most.
+    /// attempt, the worker's that was held back most ([`held_back_most`]).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub throttled: Option<u32>,
     /// For how long its cards worked, in microseconds of one card, where somebody measured it; of an attempt, the sum.
@@ -337,7 +352,7 @@ impl RoleUsage {
             memory: MemorySpread::largest(self.memory, other.memory),
             cpu: self.cpu.max(other.cpu),
             cpu_high: self.cpu_high.max(other.cpu_high),
-            throttled: self.throttled.max(other.throttled),
+            throttled: held_back_most(self.throttled, other.throttled),
         }
     }
 
@@ -365,11 +380,39 @@ impl UsageSummary {
             kernel_peak_memory: self.kernel_peak_memory.max(other.kernel_peak_memory),
             memory: MemorySpread::largest(self.memory, other.memory),
             cpu_high: self.cpu_high.max(other.cpu_high),
-            throttled: self.throttled.max(other.throttled),
+            throttled: held_back_most(self.throttled, other.throttled),
             card_us: match (self.card_us, other.card_us) {
                 (Some(one), Some(two)) => Some(one.saturating_add(two)),
                 (one, two) => one.or(two),
             },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_may_have_been_held_back_is_not_lost_among_those_who_were_not() {
+        let just_below = Some(THROTTLED - 1);
+        for (workers, expected) in [
+            (&[Some(0), Some(10), Some(3)][..], Some(10)),
+            (&[Some(0), None], None),
+            (&[just_below, None], None),
+            (&[Some(THROTTLED), None], Some(THROTTLED)),
+            (&[Some(0), None, Some(600)], Some(600)),
+            (&[None, None], None),
+        ] {
+            let role = |throttled: &Option<u32>| RoleUsage { throttled: *throttled, ..RoleUsage::default() };
+            let sum =
+                |throttled: &Option<u32>| UsageSummary { throttled: *throttled, ..UsageSummary::default() };
+            let roles = RoleUsage::by_role(workers.iter().map(role));
+            assert_eq!((roles.len(), roles[0].throttled), (1, expected), "{workers:?}");
+            let turned = RoleUsage::by_role(workers.iter().rev().map(role));
+            assert_eq!(turned, roles, "whoever comes first: {workers:?}");
+            let joined = workers.iter().map(sum).reduce(UsageSummary::join).unwrap();
+            assert_eq!(joined.throttled, expected, "{workers:?}");
         }
     }
 }

@@ -121,7 +121,7 @@ impl Meter {
         had: impl Fn(&PodView) -> Option<Bytes>,
     ) -> (UsageSummary, Vec<RoleUsage>) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (mut sum, mut workers) = (UsageSummary::default(), Vec::new());
+        let (mut pods, mut workers) = (Vec::new(), Vec::new());
         for pod in seen.pods.values().map(|pod| &pod.view) {
             let Some(measured) = all.remove(&(namespace.to_owned(), pod.name.clone())) else { continue };
             let ran = match &pod.state {
@@ -137,8 +137,9 @@ impl Meter {
                 workers.push(RoleUsage::of_worker(&pod.worker.role, &used, micros));
             }
             let cpu_high = used.cpu_high.filter(|_| measured.is_enough());
-            sum = sum.join(UsageSummary { cpu_high, ..used });
+            pods.push(UsageSummary { cpu_high, ..used });
         }
+        let sum = pods.into_iter().reduce(UsageSummary::join).unwrap_or_default();
         (sum, RoleUsage::by_role(workers.into_iter()))
     }
 

@@ -97,7 +97,7 @@ impl Span {
 
 /// What all workers used, no more than is stored.
 fn sum<'a>(exits: impl Iterator<Item = &'a ExitRecord>) -> UsageSummary {
-    let usage = exits.map(|exit| exit.usage).fold(UsageSummary::default(), UsageSummary::join);
+    let usage = exits.map(|exit| exit.usage).reduce(UsageSummary::join).unwrap_or_default();
     UsageSummary {
         cpu_us: usage.cpu_us.min(MOST),
         card_us: usage.card_us.map(|card| card.min(MOST)),

@@ -55,7 +55,7 @@ fn usage(attempt: &Attempt) -> UsageSummary {
     let folders = attempt.workers.iter().filter(|_| attempt.gang.is_elastic()).map(|worker| &worker.folder);
     let earlier = folders.flat_map(|folder| earlier::exits(folder));
     let all = attempt.gang.exits().map(|exit| exit.usage).chain(earlier.map(|exit| exit.usage));
-    all.fold(UsageSummary::default(), UsageSummary::join)
+    all.reduce(UsageSummary::join).unwrap_or_default()
 }
 
 /// What the largest worker of each role used, also of those that were given back and came again.

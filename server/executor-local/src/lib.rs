@@ -41,6 +41,7 @@ mod templates;
 mod terminal;
 mod token;
 mod usage_files;
+mod waits;
 mod watch;
 mod xid;
 

@@ -10,9 +10,9 @@ use cubeloom_domain::monitoring::{CardLinks, CardReading, Levels, NodeReading, R
 use nvml_wrapper::Nvml;
 use nvml_wrapper::enum_wrappers::device::TemperatureSensor;
 
-use crate::cgroup::waited;
 use crate::facts::meminfo;
 use crate::gpu::Gpus;
+use crate::waits::by_machine;
 use crate::xid::{self, Xids};
 
 /// Measures; what is a rate is one since the measurement before.
@@ -98,7 +98,7 @@ impl Meter {
 
     /// The share of time in which something has waited for storage since the measurement before.
     fn waited(&self, at: Timestamp) -> Option<f64> {
-        let now = waited(&fs::read_to_string("/proc/pressure/io").ok()?)?;
+        let now = by_machine()?;
         let mut before = self.before.lock().unwrap_or_else(PoisonError::into_inner);
         let (then, since) = before.waited.replace((now, at.0))?;
         let time = at.0 - since;

@@ -1,5 +1,7 @@
 //! What queries are about: the labels in their selectors.
 
+use cubeloom_domain::kubernetes::PROGRAMS;
+
 use crate::prometheus::quoted;
 
 /// What a query is about.
@@ -15,6 +17,8 @@ pub(crate) struct About<'a> {
     pub(crate) pods: &'a [String],
     /// Some cards, where it is not about one.
     pub(crate) cards: &'a [&'a str],
+    /// Some node-exporters, as Prometheus names what it scrapes.
+    pub(crate) instances: &'a [String],
 }
 
 impl About<'_> {
@@ -33,7 +37,11 @@ impl About<'_> {
         let pods = format!("{}pod=~{}", self.cluster, quoted(&self.pods.join("|")));
         let holders = format!("{}exported_pod=~{}", self.cluster, quoted(&self.pods.join("|")));
         let named = format!("{}podname=~{}", self.cluster, quoted(&self.pods.join("|")));
+        let instances: Vec<String> = self.instances.iter().map(|one| literal(one)).collect();
+        let instances = format!("{}instance=~{}", self.cluster, quoted(&instances.join("|")));
         text.replace("$card", &cards("UUID"))
+            .replace("$programs", &format!("container=~{}", quoted(&PROGRAMS.join("|"))))
+            .replace("$instances", &instances)
             .replace("$named", &named)
             .replace("$hami", &cards("device_uuid"))
             .replace("$before", &cards("deviceuuid"))
@@ -44,6 +52,18 @@ impl About<'_> {
     }
 }
 
+/// A text as an expression that fits it alone: an address may hold `.`, `[` and `]`.
+fn literal(text: &str) -> String {
+    let mut expression = String::new();
+    for sign in text.chars() {
+        if sign.is_ascii_punctuation() {
+            expression.push('\\');
+        }
+        expression.push(sign);
+    }
+    expression
+}
+
 #[cfg(test)]
 mod tests {
     use cubeloom_domain::monitoring::CardMeasure;
@@ -51,8 +71,8 @@ mod tests {
 
     use super::*;
     use crate::queries::{
-        AGE, CARDS, CARDS_MEMORY, CARDS_WORK, HOLDERS, KNOWN, NODE_IO_WAIT, NODES, PODS, PODS_USED,
-        of_workers, over_time,
+        AGE, CARDS, CARDS_MEMORY, CARDS_WORK, HOLDERS, KNOWN, NODE_IO_WAIT, NODES, PODS, PODS_IO_WAIT,
+        PODS_NODES, PODS_USED, of_workers, over_time,
     };
 
     #[test]
@@ -63,12 +83,13 @@ mod tests {
             node: Some("n1"),
             pods: &["cl-a".into()],
             cards: &[],
+            instances: &["[::1]:9100".into()],
         };
         let mut texts = vec![KNOWN, HOLDERS, AGE];
         texts.extend(CARDS.iter().map(|query| query.text));
         texts.extend(NODES.iter().map(|query| query.text));
         texts.extend(PODS.iter().map(|query| query.text));
-        texts.extend([NODE_IO_WAIT, CARDS_MEMORY, CARDS_WORK]);
+        texts.extend([NODE_IO_WAIT, PODS_NODES, PODS_IO_WAIT, CARDS_MEMORY, CARDS_WORK]);
         texts.extend(Measure::ALL.map(of_workers));
         let pods_used = PODS_USED.map(|(text, _)| text.replace("$step", "15s"));
         texts.extend(pods_used.iter().map(String::as_str));
@@ -78,6 +99,8 @@ mod tests {
             let named = format!(",{label}=~\"GPU-1|GPU-2\",");
             assert!(some.fill(over_time(CardMeasure::Usage).0).contains(&named), "{named}");
         }
+        let named = r#"instance=~"\\[\\:\\:1\\]\\:9100""#;
+        assert!(about.fill(PODS_IO_WAIT).contains(named), "{}", about.fill(PODS_IO_WAIT));
         let filled = texts.iter().flat_map(|text| [about.fill(text), some.fill(text)]);
         for filled in filled {
             assert!(!filled.replace("\"$1\"", "").contains('$'), "{filled}");

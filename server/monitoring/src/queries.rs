@@ -4,7 +4,7 @@
 //! counters of dcgm-exporter (`dcp-metrics-included.csv`), its default counters, HAMi's vGPUmonitor. In selectors,
 //! `$cluster` stands for the labels of the cluster, `$card` for these and the card, `$hami` and `$before` for these and the card as
 //! HAMi names it, now and before version 2.9, `$node` and `$pods` for one node and some pods, `$holders` and `$named` for these as an
-//! exporter and as HAMi name them.
+//! exporter and as HAMi name them, `$programs` for the containers of programs, `$instances` for some node-exporters.
 
 use cubeloom_domain::monitoring::{CardMeasure, CardReading, NodeReading, PodReading};
 use cubeloom_domain::usage::Measure;
@@ -171,10 +171,51 @@ macro_rules! node_waits {
     };
 }
 
+/// What the kubelets tell of how long something of each pod waited for storage: of its program, where that has a known name.
+macro_rules! pods_wait {
+    () => {
+        concat!(
+            "max by (pod) (rate(container_pressure_io_waiting_seconds_total{$programs,$pods}[5m])) ",
+            "or max by (pod) (rate(container_pressure_io_waiting_seconds_total{$pods}[5m]))"
+        )
+    };
+}
+
 /// Where nobody of ours holds a card, its node alone is asked.
 pub(crate) const NODE_IO_WAIT: &str = node_waits!();
-const IO_WAIT: &str =
-    concat!("max(rate(container_pressure_io_waiting_seconds_total{$pods}[5m])) or ", node_waits!());
+const IO_WAIT: &str = concat!("max(", pods_wait!(), ") or ", node_waits!());
+
+/// What some node-exporters measure, under the name `node` that their nodes have for others.
+macro_rules! by_node {
+    ($together:literal, $begin:literal, $end:literal) => {
+        concat!(
+            $together,
+            " by (node) (label_replace(rate(",
+            $begin,
+            "$instances}[5m]) * on (instance) group_left (nodename) node_uname_info{$instances}",
+            r#", "node", "$1", "nodename", "(.*)"))"#,
+            $end
+        )
+    };
+}
+
+/// The node-exporters, as `instance`, of the nodes that some pods are on.
+pub(crate) const PODS_NODES: &str = r#"group by (instance) (label_replace(node_uname_info{$cluster},
+  "node", "$1", "nodename", "(.*)") and on (node) kube_pod_info{$pods})"#;
+
+/// For how much of the time something of each pod waited for storage; where that is not told, something of its node, for as long as
+/// it runs. The nodes are named by their exporters, [`PODS_NODES`]: of a whole cluster there would be too many series.
+pub(crate) const PODS_IO_WAIT: &str = concat!(
+    "100 * (",
+    pods_wait!(),
+    r#"
+or max by (pod) ((kube_pod_info{$pods} and on (namespace, pod) kube_pod_status_phase{phase="Running",$pods} == 1)
+  * on (node) group_left () ("#,
+    by_node!("max", "node_pressure_io_waiting_seconds_total{", ""),
+    " or clamp_max(",
+    by_node!("sum", "node_cpu_seconds_total{mode=\"iowait\",", ", 1)"),
+    ")))"
+);
 
 /// What is asked of every node: its name is `node`, else `nodename`.
 pub(crate) const NODES: [Query<NodeReading>; 8] = [
@@ -219,7 +260,8 @@ pub(crate) const NODES: [Query<NodeReading>; 8] = [
     },
 ];
 
-/// What is asked of the pods of our jobs, whose names begin with `cl-`.
+/// What is asked of the pods of our jobs, whose names begin with `cl-`. All containers count, also those beside the program: it is
+/// what a project's pods take from the cluster.
 pub(crate) const PODS: [Query<PodReading>; 2] = [
     Query {
         text: r#"sum by (pod) (rate(container_cpu_usage_seconds_total{pod=~"cl-.+",container!="",$cluster}[5m]))"#,
@@ -233,6 +275,26 @@ pub(crate) const PODS: [Query<PodReading>; 2] = [
     },
 ];
 
+/// What is told of the program's container of each pod, which the limits are of; where none has a known name, of all containers
+/// together but that which holds the pod's network. Of a program that is there and is not told of, others say nothing.
+macro_rules! of_programs {
+    ($begin:literal, $series:literal, $end:literal) => {
+        concat!(
+            "sum by (pod) (",
+            $begin,
+            $series,
+            "{$programs,$pods}",
+            $end,
+            ") or (sum by (pod) (",
+            $begin,
+            $series,
+            r#"{container!~"|POD",$pods}"#,
+            $end,
+            ") unless on (pod) container_memory_working_set_bytes{$programs,$pods})"
+        )
+    };
+}
+
 /// What is asked of one card over time, and the unit of the answer.
 pub(crate) fn over_time(measure: CardMeasure) -> (&'static str, Unit) {
     match measure {
@@ -243,9 +305,10 @@ pub(crate) fn over_time(measure: CardMeasure) -> (&'static str, Unit) {
         CardMeasure::Power => (POWER, Unit::Watts),
         CardMeasure::Nvlink => (NVLINK, Unit::BytesASecond),
         CardMeasure::NodeCpu => (NODE_CPU, Unit::Ratio),
-        CardMeasure::HolderCpu => {
-            ("sum(rate(container_cpu_usage_seconds_total{container!=\"\",$pods}[5m]))", Unit::Cores)
-        }
+        CardMeasure::HolderCpu => (
+            concat!("sum(", of_programs!("rate(", "container_cpu_usage_seconds_total", "[5m])"), ")"),
+            Unit::Cores,
+        ),
         CardMeasure::IoWait => (IO_WAIT, Unit::Ratio),
     }
 }
@@ -390,23 +453,16 @@ pub(crate) const PODS_USED: [(&str, Unit); 3] = [
 /// What is asked of some pods over time, in the unit of the measure.
 pub(crate) fn of_workers(measure: Measure) -> &'static str {
     match measure {
-        Measure::Cpu => r#"sum by (pod) (rate(container_cpu_usage_seconds_total{container!="",$pods}[5m]))"#,
-        Measure::Throttled => {
-            r#"sum by (pod) (rate(container_cpu_cfs_throttled_seconds_total{container!="",$pods}[5m]))"#
-        }
-        Measure::Memory => r#"sum by (pod) (container_memory_working_set_bytes{container!="",$pods})"#,
-        Measure::DiskRead => {
-            r#"sum by (pod) (rate(container_fs_reads_bytes_total{container!="",$pods}[5m]))"#
-        }
-        Measure::DiskWritten => {
-            r#"sum by (pod) (rate(container_fs_writes_bytes_total{container!="",$pods}[5m]))"#
-        }
+        Measure::Cpu => of_programs!("rate(", "container_cpu_usage_seconds_total", "[5m])"),
+        Measure::Throttled => of_programs!("rate(", "container_cpu_cfs_throttled_seconds_total", "[5m])"),
+        Measure::Memory => of_programs!("", "container_memory_working_set_bytes", ""),
+        Measure::DiskRead => of_programs!("rate(", "container_fs_reads_bytes_total", "[5m])"),
+        Measure::DiskWritten => of_programs!("rate(", "container_fs_writes_bytes_total", "[5m])"),
         // The network is the pod's, not the container's.
         Measure::NetworkReceived => of_pods!("container_network_receive_bytes_total"),
         Measure::NetworkSent => of_pods!("container_network_transmit_bytes_total"),
-        Measure::IoWait => {
-            "100 * max by (pod) (rate(container_pressure_io_waiting_seconds_total{$pods}[5m]))"
-        }
+        // What its node did stands in for it where the node is known: `PODS_IO_WAIT`.
+        Measure::IoWait => concat!("100 * (", pods_wait!(), ")"),
         Measure::CardUse => CARDS_USE,
         Measure::CardMemory => concat!(
             of_shares!("sum", "hami_vgpu_memory_used_bytes", "vGPU_device_memory_usage_in_bytes"),

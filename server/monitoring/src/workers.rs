@@ -13,7 +13,7 @@ use crate::about::About;
 use crate::answer::Series;
 use crate::look::AT_ONCE;
 use crate::prometheus::{Prometheus, SourceError, Stretch};
-use crate::queries::{CARDS_MEMORY, CARDS_WORK, PODS_USED, of_workers, unit_of};
+use crate::queries::{CARDS_MEMORY, CARDS_WORK, PODS_IO_WAIT, PODS_NODES, PODS_USED, of_workers, unit_of};
 use crate::unit::Unit;
 
 /// So many values of a line are asked for; exporters have none more often than every 15 seconds.
@@ -114,10 +114,28 @@ async fn told(
     let ask = |measure: Option<Measure>| async move {
         let (text, unit) =
             measure.map_or((CARDS_MEMORY, Unit::Bytes), |measure| (of_workers(measure), unit_of(measure)));
+        if measure == Some(Measure::IoWait)
+            && let Some(series) = waits(source, about, over).await
+        {
+            return Ok((measure, unit, series));
+        }
         Ok::<_, SourceError>((measure, unit, source.range(&about.fill(&of(text)), over).await?))
     };
     let answers: Vec<_> = stream::iter(wanted).map(ask).buffered(AT_ONCE).collect().await;
     Ok(assembled(object, answers.into_iter().collect::<Result<_, _>>()?))
+}
+
+/// How pods waited for storage, or else their nodes. `None` where no node is known of them, or what these tell cannot be had: the
+/// rest that is told of the pods does not wait for it.
+async fn waits(source: &Prometheus, about: About<'_>, over: Stretch) -> Option<Vec<Series>> {
+    let found = source.range(&about.fill(PODS_NODES), over).await.ok()?;
+    let instances: Vec<String> =
+        found.into_iter().filter_map(|mut one| one.labels.remove("instance")).collect();
+    if instances.is_empty() {
+        return None;
+    }
+    let about = About { instances: &instances, ..about };
+    source.range(&about.fill(PODS_IO_WAIT), over).await.ok()
 }
 
 /// For how long the cards of a job's pods worked between two moments: the sum of what was told at each step, for as long as the

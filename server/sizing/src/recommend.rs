@@ -1,6 +1,7 @@
 //! What the workers of one role of the next attempt get, from what is kept of earlier ones.
 
 use cubeloom_domain::sizing::{Kept, NoMore, Past, PastEnd, Reason, Size, SizedRole};
+use cubeloom_domain::usage::THROTTLED;
 use cubeloom_domain::{Bytes, Cpu, Timestamp};
 
 use crate::learner::{Advice, Basis, GROWTH, Learner, Settings};
@@ -12,8 +13,6 @@ const LEAST_CPU: u64 = 100;
 const CPU_WINDOW: usize = 20;
 /// Of fewer attempts nothing is said about processing power.
 const CPU_ENOUGH: usize = 3;
-/// A program that is held back in this many of a thousand periods, or in more, could use more.
-const THROTTLED: u32 = 250;
 /// One of which nobody tells whether it was held back may have been, where it used this share of what it had, or more.
 const AT_LIMIT: f64 = 0.9;
 /// Where a program is held back, it gets at most so many times what was asked for: many use whatever there is.

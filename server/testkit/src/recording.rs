@@ -122,6 +122,7 @@ impl Recording {
             self.series("kube_pod_container_resource_requests", &of(resource), |_| Some(amount));
         }
         self.series("kube_pod_status_phase", &[pod[0], pod[1], ("phase", "Running")], |_| Some(1.0));
+        self.series("kube_pod_info", &[pod[0], pod[1], ("node", node)], |_| Some(1.0));
         let container = [pod[0], pod[1], ("container", "main")];
         self.series("container_cpu_usage_seconds_total", &container, |at| Some(at * cores * busy));
         self.series("container_memory_working_set_bytes", &container, |_| Some(512.0 * MIB));

@@ -15,6 +15,7 @@ use super::disk::Disk;
 use super::now::now;
 use super::tree;
 use crate::spec::{ShimSpec, USAGE};
+use crate::waits::Waits;
 
 /// The first sample's age; each next one comes when the worker is twice as old, until they are a second apart.
 const FIRST: Duration = Duration::from_millis(20);
@@ -39,6 +40,7 @@ pub(super) struct Sampler<'a> {
     ticks: u32,
     file: Option<File>,
     disk: Disk,
+    waits: Waits,
     /// Looked for with the first sample that is kept: a worker is not kept waiting for its cards.
     cards: OnceCell<Option<Cards>>,
     worked: Worked,
@@ -60,6 +62,7 @@ impl<'a> Sampler<'a> {
             ticks: 0,
             file: None,
             disk: Disk::default(),
+            waits: Waits::of(order.cgroup.as_ref()),
             cards: OnceCell::new(),
             worked: Worked::default(),
         }
@@ -102,7 +105,7 @@ impl<'a> Sampler<'a> {
             throttled_us: group.and_then(|group| group.throttled_us()),
             disk_read: moved.map(|moved| Bytes(moved.0)),
             disk_written: moved.map(|moved| Bytes(moved.1)),
-            io_wait_us: group.and_then(|group| group.io_wait_us()),
+            io_wait_us: self.waits.so_far(group),
             cards: self.cards.get_or_init(|| Cards::of(self.order)).as_ref().and_then(Cards::sample),
         }
     }

@@ -1,6 +1,7 @@
 //! What is read from a real Prometheus, which holds an hour of what exporters would have told.
 
 mod hami;
+mod pods;
 mod scraped;
 
 use std::io::{Read, Write};

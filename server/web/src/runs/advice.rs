@@ -44,13 +44,12 @@ pub(crate) async fn advice(
     let Some((record, planned)) = attempt_of(reader, web, task, instance, attempt).await? else {
         return Ok(TaskAdviceView { attempt: 0, live: false, advice: Vec::new() });
     };
-    let told = read(web, reader, &record, &planned).await?.workers;
+    let told = of_last_pods(read(web, reader, &record, &planned).await?.workers);
     let until = until(web, &record);
     let mut workers: Vec<Worker<'_>> =
         told.into_iter().filter_map(|lines| worker(lines, &planned.roles, until.0 as f64 / 1e6)).collect();
     // Those of a role are compared with each other: they stand together, the first one first.
     workers.sort_by_key(|worker| (&worker.role.name, worker.name.len(), worker.name.clone()));
-    workers.dedup_by(|later, kept| later.name == kept.name);
     let seconds = record.state.started_at().map_or(0.0, |since| until.since(since).as_secs_f64());
     let peers: Vec<Peer<'_>> = workers
         .iter()
@@ -100,10 +99,61 @@ fn worker<'p>(lines: WorkerLines, roles: &'p [PlannedRole], until: f64) -> Optio
     })
 }
 
+/// Each worker once. Controllers that add a random word to the names of pods make a second one for a worker whose first is gone: the
+/// one that was told of last counts.
+fn of_last_pods(told: Vec<WorkerLines>) -> Vec<WorkerLines> {
+    let mut kept: Vec<WorkerLines> = Vec::new();
+    for lines in told {
+        match kept.iter_mut().find(|one| one.worker == lines.worker) {
+            Some(one) if span(&lines) > span(one) => *one = lines,
+            Some(_) => {}
+            None => kept.push(lines),
+        }
+    }
+    kept
+}
+
+/// When something was last told of a pod, and since when, in seconds since the epoch. What a Prometheus has of one that is gone stays
+/// for a few minutes: of two that were told of at the same time, the later one began later.
+fn span(lines: &WorkerLines) -> (f64, f64) {
+    let ends = lines.lines.values().filter_map(|points| Some((points.last()?[0], points.first()?[0])));
+    ends.fold((f64::NEG_INFINITY, f64::INFINITY), |(last, first), (end, begin)| {
+        (last.max(end), first.min(begin))
+    })
+}
+
 /// The most that a worker used of its memory since a moment, in seconds since the epoch, from 0 to 1.
 fn memory_share(lines: &WorkerLines, role: &PlannedRole, since: f64) -> Option<f64> {
     let used = lines.lines.get(&Measure::Memory)?.iter().filter(|[at, _]| *at >= since);
     let peak = used.map(|[_, bytes]| *bytes).reduce(f64::max)?;
     let has = role.resources.memory.0 as f64;
     (has > 0.0).then(|| peak / has)
+}
+
+#[cfg(test)]
+mod tests {
+    use cubeloom_domain::usage::Point;
+
+    use super::*;
+
+    #[test]
+    fn of_a_worker_that_has_had_two_pods_the_last_one_counts() {
+        let pod = |worker: &str, points: &[Point]| WorkerLines {
+            worker: worker.into(),
+            lines: [(Measure::Cpu, points.to_vec())].into(),
+            ..WorkerLines::default()
+        };
+        let empty = WorkerLines { worker: "worker-0".into(), ..WorkerLines::default() };
+        let dead = pod("worker-0", &[[0.0, 4.0], [600.0, 4.0]]);
+        let present = pod("worker-0", &[[700.0, 0.5], [900.0, 0.5]]);
+        // Told of for a while after its end.
+        let stale = pod("worker-0", &[[0.0, 4.0], [900.0, 4.0]]);
+        let other = pod("worker-1", &[[0.0, 1.0], [900.0, 1.0]]);
+        for gone in [&dead, &stale, &empty] {
+            for told in [[gone, &present, &other], [&present, gone, &other]] {
+                let found = of_last_pods(told.map(Clone::clone).to_vec());
+                assert_eq!(found, [present.clone(), other.clone()]);
+            }
+        }
+    }
 }

@@ -62,7 +62,7 @@ pub(super) fn figures(instances: &[InstanceRecord], attempts: &[AttemptRecord]) 
         ended_at: instances.iter().filter_map(|each| each.ended_at).max().filter(|_| over),
         attempts: attempts.len() as u64,
         began_at: present.filter_map(|attempt| attempt.state.started_at()).min(),
-        usage: attempts.iter().map(|attempt| attempt.usage).fold(UsageSummary::default(), UsageSummary::join),
+        usage: attempts.iter().map(|attempt| attempt.usage).reduce(UsageSummary::join).unwrap_or_default(),
     }
 }
 

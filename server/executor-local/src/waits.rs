@@ -1,0 +1,86 @@
+//! For how long a worker has waited for storage; where the kernel does not count that of its group, for how long its machine has.
+
+use std::fs;
+
+use crate::cgroup::{Cgroup, waited};
+
+/// Who counts for one worker. It is chosen when the worker begins: the two counts must not follow each other.
+pub(crate) enum Waits {
+    /// Its group.
+    Group,
+    /// The machine, which had waited for so many microseconds when the worker began.
+    Machine {
+        /// Absent where the kernel counts nothing at all.
+        before: Option<u64>,
+    },
+}
+
+impl Waits {
+    /// Of a worker that begins now.
+    pub(crate) fn of(group: Option<&Cgroup>) -> Self {
+        match group.and_then(Cgroup::io_wait_us) {
+            Some(_) => Self::Group,
+            None => Self::Machine { before: by_machine() },
+        }
+    }
+
+    /// For how long it, or its machine, has waited since it began, in microseconds; `None` where nobody tells.
+    pub(crate) fn so_far(&self, group: Option<&Cgroup>) -> Option<u64> {
+        match self {
+            Self::Group => group.and_then(Cgroup::io_wait_us),
+            Self::Machine { before } => Some(by_machine()?.saturating_sub((*before)?)),
+        }
+    }
+}
+
+/// For how long something on this machine has waited for storage, in microseconds. Where the kernel does not count pressure, it is
+/// the time in which a core did nothing else, of all cores together.
+pub(crate) fn by_machine() -> Option<u64> {
+    let pressure = fs::read_to_string("/proc/pressure/io").ok();
+    pressure.as_deref().and_then(waited).or_else(|| idle_for_it(&fs::read_to_string("/proc/stat").ok()?))
+}
+
+/// The fifth count of the first line of `/proc/stat`, which is in clock ticks.
+fn idle_for_it(stat: &str) -> Option<u64> {
+    let ticks: u64 = stat.lines().next()?.strip_prefix("cpu ")?.split_whitespace().nth(4)?.parse().ok()?;
+    Some(ticks.saturating_mul(1_000_000) / rustix::param::clock_ticks_per_second().max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_its_group_does_not_tell_the_machine_does_from_when_the_worker_began() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = Cgroup::V1 { memory: folder.path().into(), cpu: None, pids: None };
+        let second = Cgroup::V2 { path: folder.path().into() };
+        // Since it was started the machine has waited for longer than it has in these few moments.
+        for group in [None, Some(&first), Some(&second)] {
+            let before = by_machine().expect("any kernel counts one of both");
+            let told = Waits::of(group).so_far(group).expect("the machine tells");
+            assert!(told <= by_machine().unwrap().saturating_sub(before), "{group:?}: {told}");
+        }
+    }
+
+    #[test]
+    fn a_group_that_tells_is_believed_and_no_other_count_follows() {
+        let folder = tempfile::tempdir().unwrap();
+        let group = Cgroup::V2 { path: folder.path().into() };
+        let file = folder.path().join("io.pressure");
+        fs::write(&file, "some avg10=0.00 avg60=0.00 avg300=0.00 total=42\n").unwrap();
+        let waits = Waits::of(Some(&group));
+        assert_eq!(waits.so_far(Some(&group)), Some(42));
+        fs::remove_file(file).unwrap();
+        assert_eq!(waits.so_far(Some(&group)), None, "it has ended");
+    }
+
+    #[test]
+    fn ticks_without_work_for_storage_are_counted() {
+        let second = rustix::param::clock_ticks_per_second();
+        let stat = format!("cpu  100 5 45 800 {second} 0 0 0 90 0\ncpu0 1 2 3 4 5 6 7 8 9 10\n");
+        assert_eq!(idle_for_it(&stat), Some(1_000_000));
+        assert_eq!(idle_for_it("cpu  100 5 45 800\n"), None);
+        assert_eq!(idle_for_it(""), None);
+    }
+}
