@@ -74,6 +74,33 @@ test("what a task uses is drawn while it runs, beside what it may use", async ()
   await page.context().close();
 });
 
+test("while what measures a task is away, what was drawn stays, and that is said above it", async () => {
+  const { run } = site.there;
+  const page = await site.open({ as: "vera" });
+  const away = { type: "urn:cubeloom:problem:unavailable", title: "Not available now", status: 503, detail: "Prometheus does not answer: it is away" };
+  let is = "there";
+  await page.route("**/tasks/work/usage?*", async (route) => {
+    if (is === "away") return route.fulfill({ status: 503, contentType: "application/problem+json", json: away });
+    const response = await route.fetch();
+    // It goes on.
+    return route.fulfill({ response, json: { ...(await response.json()), live: true, missing: [] } });
+  });
+  await page.goto(`/runs/${run}/tasks/work`);
+  const part = page.locator("#task-usage");
+  await part.locator("summary").click();
+  await part.locator(".plot").nth(2).waitFor();
+  const note = part.locator("[data-usage-note]");
+  await note.waitFor({ state: "hidden" });
+  const plots = await part.locator(".plot").count();
+  is = "away";
+  await note.getByText(away.detail).waitFor();
+  assert.equal(await part.locator(".plot").count(), plots);
+  is = "there";
+  await note.waitFor({ state: "hidden" });
+  assert.equal(await part.locator(".plot").count(), plots);
+  await page.context().close();
+});
+
 test("what is opened before the page has started is read when it has", async () => {
   const { run } = site.there;
   const page = await site.open({ as: "vera" });

@@ -20,18 +20,21 @@ const RULES: Record<string, string> = {
 /** So many workers are named. */
 const NAMED = 8;
 
-/** All of it, with a heading; null where there is none. `links` are where each can be followed up. */
-export function advised(advice: readonly Advice[], links: (one: Advice) => HTMLElement[]): HTMLElement | null {
+/**
+ * All of it, with a heading; null where there is none. `links` are where each can be followed up; which workers are meant is said
+ * where the task has `several`.
+ */
+export function advised(advice: readonly Advice[], links: (one: Advice) => HTMLElement[], several = false): HTMLElement | null {
   if (advice.length === 0) return null;
   const head = h("div", { class: "section-head" }, h("h2", { id: "advice" }, t("monitoring.advice")));
-  return h("section", { class: "section", "aria-labelledby": "advice" }, head, ...advice.map((one) => card(one, links(one))));
+  return h("section", { class: "section", "aria-labelledby": "advice" }, head, ...advice.map((one) => card(one, links(one), several)));
 }
 
-function card({ rule, evidence, remedies, workers }: Advice, links: HTMLElement[]): HTMLElement {
+function card({ rule, evidence, remedies, workers }: Advice, links: HTMLElement[], several: boolean): HTMLElement {
   const inside = [
     h("h3", {}, t(/* text */ RULES[rule] ?? rule)),
     h("p", { class: "sentence" }, ...prose(evidence)),
-    ...(workers && workers.length > 1 ? [h("p", { class: "muted small" }, t("monitoring.advice-at", { workers: named(workers) }))] : []),
+    ...(several && workers && workers.length > 0 ? [h("p", { class: "muted small" }, t("monitoring.advice-at", { workers: named(workers) }))] : []),
     h("ol", {}, ...remedies.map(remedy)),
     ...(links.length > 0 ? [h("div", { class: "actions" }, ...links)] : []),
   ];

@@ -1,6 +1,7 @@
 // What could be done better with a task: read when its page is opened, and again while the task runs.
 
 import { request } from "../api/client";
+import { ApiProblem } from "../api/problem";
 import { h, need } from "../core/dom";
 import { t } from "../core/texts";
 import { advised } from "../monitoring/advised";
@@ -34,13 +35,23 @@ async function follow(box: HTMLElement): Promise<void> {
 /** Whether there may be more to say later. */
 async function show(box: HTMLElement, instance: string): Promise<boolean> {
   const { run = "", task = "", pipeline = "" } = box.dataset;
+  const place = need("[data-keep]", box);
   try {
     const { data } = await request("GET", `/runs/${run}/tasks/${task}/advice?instance=${instance}`);
-    const found = advised(data.advice, () => [h("a", { class: "button small", href: pipeline }, t("monitoring.advice-pipeline"))]);
-    need("[data-keep]", box).replaceChildren(...(found === null ? [] : [found]));
+    const links = () => [h("a", { class: "button small", href: pipeline }, t("monitoring.advice-pipeline"))];
+    const found = advised(data.advice, links, data.workers > 1);
+    place.replaceChildren(...(found === null ? [] : [found]));
     return data.live;
-  } catch {
-    // What measures the task may be away: what was said stays.
+  } catch (error) {
+    // What measures the task may be away: what was said stays, and why it is not new is said above it.
+    if (error instanceof ApiProblem) away(place, error.message);
     return true;
   }
+}
+
+/** Says why nothing new is known; once. */
+function away(place: HTMLElement, why: string): void {
+  const said = place.querySelector("[data-advice-note]");
+  if (said === null) place.prepend(h("p", { class: "muted", role: "status", "data-advice-note": true }, why));
+  else if (said.textContent !== why) said.textContent = why;
 }

@@ -70,17 +70,22 @@ export async function follow(box: HTMLDetailsElement): Promise<void> {
       live = data.live;
       const { workers } = data;
       show(place, drawn, workers);
-      const words = told(drawn.size > 0, data.missing, workers.length > 0 || data.missing.length < Object.keys(QUANTITIES).length);
-      if (note.textContent !== words) note.textContent = words;
-      note.hidden = words === "";
+      say(note, told(drawn.size > 0, data.missing, workers.length > 0 || data.missing.length < Object.keys(QUANTITIES).length));
     } catch (error) {
-      // The server may be away for a moment: what is drawn stays.
-      if (drawn.size === 0 && error instanceof ApiProblem) note.textContent = error.message;
+      // What measures the task may be away: what is drawn stays, and why it is not new is said above it. That the server itself
+      // is away says the page.
+      if (error instanceof ApiProblem) say(note, error.message);
     }
     if (!live) break;
     await new Promise((done) => { setTimeout(done, AGAIN); });
   }
   if (box.isConnected && box.open && box.dataset["instance"] !== instance) void follow(box);
+}
+
+/** Says something above the plots, or nothing. What is said already is left as it is: it would be read out again. */
+function say(note: HTMLElement, words: string): void {
+  if (note.textContent !== words) note.textContent = words;
+  note.hidden = words === "";
 }
 
 /** What is said above the plots. */

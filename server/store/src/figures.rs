@@ -5,11 +5,33 @@ use cubeloom_domain::record::{AttemptRecord, InstanceRecord};
 use cubeloom_domain::usage::UsageSummary;
 use cubeloom_domain::{Bytes, RunId, TaskIx, Timestamp};
 use sqlx::AssertSqlSafe;
+use sqlx::any::AnyRow;
 
 use crate::Store;
 use crate::error::StoreError;
 use crate::rows::{self, ATTEMPT_COLUMNS, INSTANCE_COLUMNS};
 use crate::values::{Columns, Values};
+
+/// An attempt from which time is told, with the time of its instance.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TimedTry {
+    /// The attempt.
+    pub tried: Tried,
+    /// Its number.
+    pub n: u32,
+    /// When its instance became ready.
+    pub ready_at: Timestamp,
+    /// When its instance ended.
+    pub ended_at: Option<Timestamp>,
+}
+
+impl TimedTry {
+    /// Where it stands among those of its run: by task, instance and number.
+    #[must_use]
+    pub fn place(&self) -> (u32, u32, u32) {
+        (self.tried.task.0, self.tried.instance, self.n)
+    }
+}
 
 /// A task in figures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -106,7 +128,7 @@ impl Store {
     }
 
     /// What the time of a run, or of one task of it, is told from: its attempts, by task, instance and number, and of each only
-    /// what that takes.
+    /// what that takes; only those after one, for the next page. Of an instance that is to run again nothing is told.
     ///
     /// # Errors
     /// When the database refuses.
@@ -114,25 +136,24 @@ impl Store {
         &self,
         run: &RunId,
         task: Option<TaskIx>,
+        after: Option<(u32, u32, u32)>,
         limit: usize,
-    ) -> Result<Vec<Tried>, StoreError> {
-        let (first, last) = task.map_or((0, u32::MAX), |task| (task.0, task.0));
+    ) -> Result<Vec<TimedTry>, StoreError> {
+        let first = task.map_or(-1, |task| i64::from(task.0));
+        let after = after.map_or([first, -1, -1], |(task, instance, n)| [task, instance, n].map(i64::from));
         let mut values = Values::texts("attempt", &[run.as_str()])?;
-        values.int(first)?.int(last)?.int(i64::try_from(limit).unwrap_or(i64::MAX))?;
-        let sql = "SELECT task, instance, state_json, created_at, pace_json, hang_json FROM attempts \
-                   WHERE run_id = $1 AND task >= $2 AND task <= $3 ORDER BY task, instance, n LIMIT $4";
-        self.all(sql, values, |row| {
-            let mut columns = Columns::of("attempt", row);
-            Ok(Tried {
-                task: TaskIx(columns.int()?),
-                instance: columns.int()?,
-                state: columns.json()?,
-                created_at: Timestamp(columns.int()?),
-                pace: columns.maybe_json()?,
-                hang: columns.maybe_json()?,
-            })
-        })
-        .await
+        for part in after {
+            values.int(part)?;
+        }
+        values.int(task.map_or(u32::MAX, |task| task.0))?.int(i64::try_from(limit).unwrap_or(i64::MAX))?;
+        // SQLite keeps the order of a cross join: it begins with the attempts after `after`, by their key.
+        let sql = "SELECT a.task, a.instance, a.n, a.state_json, a.created_at, a.pace_json, a.hang_json, \
+                   i.ready_at, i.ended_at FROM attempts a CROSS JOIN instances i \
+                   WHERE a.run_id = $1 AND (a.task, a.instance, a.n) > ($2, $3, $4) AND a.task <= $5 \
+                   AND i.run_id = a.run_id AND i.task = a.task AND i.instance = a.instance \
+                   AND i.state_json NOT LIKE '{\"state\":\"pending\"%' \
+                   ORDER BY a.task, a.instance, a.n LIMIT $6";
+        self.all(sql, values, timed_try).await
     }
 
     /// The attempts of a run, by task, instance and number; only those after one, for the next page.
@@ -252,4 +273,19 @@ impl Store {
         values.int(task.0)?;
         Ok(values)
     }
+}
+
+fn timed_try(row: &AnyRow) -> Result<TimedTry, StoreError> {
+    let mut columns = Columns::of("attempt", row);
+    let (task, instance, n) = (TaskIx(columns.int()?), columns.int()?, columns.int()?);
+    let tried = Tried {
+        task,
+        instance,
+        state: columns.json()?,
+        created_at: Timestamp(columns.int()?),
+        pace: columns.maybe_json()?,
+        hang: columns.maybe_json()?,
+    };
+    let ready_at = Timestamp(columns.int()?);
+    Ok(TimedTry { tried, n, ready_at, ended_at: columns.maybe_time()? })
 }

@@ -82,7 +82,7 @@ pub use audit::AuditFilter;
 pub use backend::Backend;
 pub use conditions::PageOf;
 pub use error::StoreError;
-pub use figures::TaskFigures;
+pub use figures::{TaskFigures, TimedTry};
 pub use firings::FiringFilter;
 pub use holding::Holding;
 pub use idempotency::Idempotent;

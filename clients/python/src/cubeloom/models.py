@@ -7585,6 +7585,10 @@ class TaskAdviceView(TypedDict):
     """
     Whether it goes on.
     """
+    workers: int
+    """
+    How many workers it has.
+    """
     advice: list[AdviceView]
     """
     Each rule once, what concerns the workers together first.

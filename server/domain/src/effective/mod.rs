@@ -111,19 +111,49 @@ pub fn of_instance<'a>(
     until: Timestamp,
     attempts: impl Iterator<Item = &'a Tried>,
 ) -> Effective {
-    let mut sum = Effective::default();
-    // Where time has been told up to, and how far steps have come.
-    let (mut told, mut reached) = (ready_at, None);
-    for record in attempts.filter(|record| record.created_at >= ready_at) {
+    let mut telling = Telling::new(ready_at, until);
+    attempts.for_each(|record| telling.add(record));
+    telling.end()
+}
+
+/// The same, told attempt by attempt: of many they need not be in memory together.
+#[derive(Clone, Debug)]
+pub struct Telling {
+    ready_at: Timestamp,
+    until: Timestamp,
+    sum: Effective,
+    /// Up to where time has been told.
+    told: Timestamp,
+    /// How far steps have come.
+    reached: Option<f64>,
+}
+
+impl Telling {
+    /// Of an instance, from when it was ready until it ended, or until now.
+    #[must_use]
+    pub fn new(ready_at: Timestamp, until: Timestamp) -> Self {
+        Self { ready_at, until, sum: Effective::default(), told: ready_at, reached: None }
+    }
+
+    /// The next attempt at it, by number.
+    pub fn add(&mut self, record: &Tried) {
+        if record.created_at < self.ready_at {
+            return;
+        }
+        let (told, until) = (self.told, self.until);
         let (created, end) =
             (record.created_at.clamp(told, until.max(told)), end_of(record, until).max(told));
-        sum.waiting += micros(told, created);
-        told = created;
-        add_attempt(&mut sum, record, created, end.max(created), &mut reached);
-        told = told.max(end);
+        self.sum.waiting += micros(told, created);
+        add_attempt(&mut self.sum, record, created, end.max(created), &mut self.reached);
+        self.told = created.max(end);
     }
-    sum.waiting += micros(told, until);
-    sum
+
+    /// What its time went to.
+    #[must_use]
+    pub fn end(mut self) -> Effective {
+        self.sum.waiting += micros(self.told, self.until);
+        self.sum
+    }
 }
 
 fn end_of(record: &Tried, until: Timestamp) -> Timestamp {

@@ -3,20 +3,20 @@
 use cubeloom_domain::alert::AlertKind;
 use cubeloom_domain::effective::Tried;
 use cubeloom_domain::hang::{Hang, WorkerStack};
-use cubeloom_domain::record::{AttemptRecord, Changes, HangStacks};
-use cubeloom_domain::state::AttemptState;
+use cubeloom_domain::record::{AttemptRecord, Changes, HangStacks, InstanceRecord};
+use cubeloom_domain::state::{AttemptState, InstanceState};
 use cubeloom_domain::{TaskIx, Timestamp};
-use cubeloom_store::Hanging;
+use cubeloom_store::{Hanging, TimedTry};
 
 use crate::alerts::{channel, stored, told};
-use crate::records::{attempt, changes, ended, hang, run_id};
+use crate::records::{attempt, changes, ended, hang, instance, run_id};
 use crate::support::{Fixture, lease, leased_run, on_both};
 
 on_both!(
     what_workers_were_at_is_read_only_where_it_is_shown,
     hangs_of_what_runs_are_found_without_the_others,
     what_hangs_now_is_found_for_whom_its_run_acts,
-    time_is_told_from_a_few_columns_and_so_many_attempts,
+    time_is_told_from_a_few_columns_page_by_page,
     a_hang_is_told_when_it_is_marked_and_not_when_it_is_written_again
 );
 
@@ -101,28 +101,53 @@ async fn what_hangs_now_is_found_for_whom_its_run_acts(Fixture { store, .. }: Fi
     assert!(store.hanging("ada", None, 9).await.unwrap().is_empty(), "it has ended");
 }
 
-async fn time_is_told_from_a_few_columns_and_so_many_attempts(Fixture { store, .. }: Fixture) {
+async fn time_is_told_from_a_few_columns_page_by_page(Fixture { store, .. }: Fixture) {
     leased_run(&store, 1, 3, "a").await;
     let id = run_id(1);
     let tries = |task| (1..=3).map(move |n| (task, n));
     let attempts: Vec<AttemptRecord> =
         tries(0).chain(tries(2)).map(|(task, n)| ended(&attempt(&run_id(1), task, 7, n))).collect();
-    let tried: Vec<Tried> = attempts
+    let timed: Vec<TimedTry> = attempts
         .iter()
-        .map(|one| Tried {
-            task: one.task,
-            instance: 7,
-            state: one.state.clone(),
-            created_at: one.created_at,
-            pace: one.pace.as_deref().cloned(),
-            hang: one.hang.as_deref().cloned(),
+        .map(|one| TimedTry {
+            tried: Tried {
+                task: one.task,
+                instance: 7,
+                state: one.state.clone(),
+                created_at: one.created_at,
+                pace: one.pace.as_deref().cloned(),
+                hang: one.hang.as_deref().cloned(),
+            },
+            n: one.key.n,
+            ready_at: Timestamp(5),
+            ended_at: Some(Timestamp(9)),
         })
         .collect();
-    store.commit(&lease("a"), &Changes { attempts, ..Changes::default() }).await.unwrap();
-    assert_eq!(store.tried(&id, None, 9).await.unwrap(), tried);
-    assert_eq!(store.tried(&id, None, 4).await.unwrap(), tried[..4]);
-    assert_eq!(store.tried(&id, Some(TaskIx(2)), 9).await.unwrap(), tried[3..]);
-    assert!(store.tried(&id, Some(TaskIx(1)), 9).await.unwrap().is_empty());
+    let ended_at = Some(Timestamp(9));
+    let instances: Vec<InstanceRecord> = [0, 2]
+        .map(|task| InstanceRecord { ended_at, state: InstanceState::Active, ..instance(&id, task, 7) })
+        .into();
+    store.commit(&lease("a"), &Changes { attempts, instances, ..Changes::default() }).await.unwrap();
+    assert_eq!(store.tried(&id, None, None, 9).await.unwrap(), timed);
+    // By pages, wherever one ends.
+    for limit in 1..=6 {
+        let (mut found, mut after) = (Vec::new(), None);
+        loop {
+            let page = store.tried(&id, None, after, limit).await.unwrap();
+            let Some(last) = page.last() else { break };
+            after = Some(last.place());
+            found.extend(page);
+        }
+        assert_eq!(found, timed, "{limit} at a time");
+    }
+    assert_eq!(store.tried(&id, Some(TaskIx(2)), None, 9).await.unwrap(), timed[3..]);
+    assert_eq!(store.tried(&id, Some(TaskIx(0)), Some((0, 7, 1)), 9).await.unwrap(), timed[1..3]);
+    assert!(store.tried(&id, Some(TaskIx(1)), None, 9).await.unwrap().is_empty());
+    // It is to run again, and takes no time yet.
+    let again = InstanceRecord { state: InstanceState::Pending, ..instance(&id, 2, 7) };
+    let again = Changes { instances: vec![again], ..Changes::default() };
+    store.commit(&lease("a"), &again).await.unwrap();
+    assert_eq!(store.tried(&id, None, None, 9).await.unwrap(), timed[..3]);
 }
 
 async fn a_hang_is_told_when_it_is_marked_and_not_when_it_is_written_again(Fixture { store, .. }: Fixture) {

@@ -38,7 +38,10 @@ impl<'h> Holders<'h> {
         let mut by_card: BTreeMap<&str, Vec<&Holding>> = BTreeMap::new();
         for held in holding {
             let Bindings::Local(bound) = &held.attempt.bindings else { continue };
-            for card in bound.workers.iter().flat_map(|worker| &worker.gpus) {
+            // Several of its workers may share a card: it holds that once.
+            let cards: BTreeSet<&str> =
+                bound.workers.iter().flat_map(|worker| &worker.gpus).map(String::as_str).collect();
+            for card in cards {
                 by_card.entry(card).or_default().push(held);
             }
         }
@@ -71,6 +74,19 @@ impl<'h> Holders<'h> {
         (found, strangers)
     }
 
+    /// The attempts that hold a card, each with its part of what is used of it, from 0 to 1: by what they have asked for of
+    /// it, where that is known of all who hold it, otherwise the same for each. What is left is for pods that are none of ours.
+    pub(super) fn parts(&self, uuid: &str, card: &CardReading) -> Vec<(&'h Holding, f64)> {
+        let (found, strangers) = self.of_card(uuid, card);
+        let asked: Option<Vec<f64>> = found.iter().map(|held| asked_of(held, uuid)).collect();
+        if let Some(asked) = asked.filter(|_| strangers == 0) {
+            let all: f64 = asked.iter().sum();
+            return found.into_iter().zip(asked).map(|(held, part)| (held, part / all)).collect();
+        }
+        let each = 1.0 / (found.len() + strangers).max(1) as f64;
+        found.into_iter().map(|held| (held, each)).collect()
+    }
+
     /// How each card of a node is.
     pub(super) fn states(&self, node: &NodeReading) -> Vec<CardState> {
         let held = |(uuid, card): (&String, &CardReading)| {
@@ -91,6 +107,25 @@ impl<'h> Holders<'h> {
     }
 }
 
+/// What an attempt has asked for of a card that it holds, in cards; `None` where that is not known: of an amount of a card's
+/// memory, and elsewhere than on this machine of one with several workers, of which not all need have cards.
+fn asked_of(held: &Holding, uuid: &str) -> Option<f64> {
+    let attempt = &held.attempt;
+    let (here, all) = match &attempt.bindings {
+        Bindings::Local(bound) => {
+            let here = bound.workers.iter().filter(|worker| worker.gpus.iter().any(|card| card == uuid));
+            (here.count(), bound.workers.iter().filter(|worker| !worker.gpus.is_empty()).count())
+        }
+        _ => (1, attempt.workers as usize),
+    };
+    let is_known = here > 0 && (all == 1 || matches!(attempt.bindings, Bindings::Local(_)));
+    match (attempt.amount.gpus, attempt.account.card_parts) {
+        (whole, 0) if whole > 0 && is_known => Some(1.0),
+        (0, parts) if parts > 0 && is_known => Some(parts as f64 / 1000.0 * here as f64 / all as f64),
+        _ => None,
+    }
+}
+
 /// An attempt, for those who may know of it.
 pub(super) fn view(held: &Holding) -> HolderView {
     let key = &held.attempt.key;
@@ -108,58 +143,10 @@ pub(super) fn view(held: &Holding) -> HolderView {
 
 #[cfg(test)]
 mod tests {
-    use cubeloom_domain::accounting::Account;
-    use cubeloom_domain::lowered::{LocalBindings, LocalPaths, WorkerBinding};
-    use cubeloom_domain::quota::Pool;
-    use cubeloom_domain::record::AttemptRecord;
-    use cubeloom_domain::resources::Amount;
-    use cubeloom_domain::state::AttemptState;
-    use cubeloom_domain::usage::UsageSummary;
-    use cubeloom_domain::{AttemptKey, RunId, TaskIx, Timestamp};
+    use cubeloom_domain::Timestamp;
 
+    use super::super::sample::{gang, held};
     use super::*;
-
-    /// An attempt of a task, bound to cards of this machine or to none.
-    fn held(project: &str, task: &str, cards: &[&str]) -> Holding {
-        let worker = WorkerBinding {
-            address: "127.0.0.2".into(),
-            port: 1,
-            ports: Vec::new(),
-            gpus: cards.iter().map(ToString::to_string).collect(),
-        };
-        let paths = LocalPaths {
-            workspace: String::new(),
-            run_dir: String::new(),
-            attempt_dir: String::new(),
-            checkpoint_dir: String::new(),
-            code: String::new(),
-            template_dir: String::new(),
-            bin: String::new(),
-            volumes: BTreeMap::new(),
-        };
-        let local = Bindings::Local(LocalBindings { workers: vec![worker], paths });
-        let key = AttemptKey { run: RunId::new(Timestamp(0), 7), task: task.into(), instance: 0, n: 1 };
-        let attempt = AttemptRecord {
-            key,
-            task: TaskIx(0),
-            state: AttemptState::Running { started_at: Timestamp(5) },
-            created_at: Timestamp(0),
-            amount: Amount::default(),
-            cards: BTreeMap::new(),
-            pool: Pool::of("local"),
-            limits: Vec::new(),
-            workers: 1,
-            earlier: Vec::new(),
-            bindings: if cards.is_empty() { Bindings::None } else { local },
-            usage: UsageSummary::default(),
-            account: Account::default(),
-            sizing: None,
-            pace: None,
-            hang: None,
-            preflight: None,
-        };
-        Holding { project: project.into(), pipeline: "p".into(), user: "ada".into(), attempt }
-    }
 
     fn card(pods: &[String]) -> CardReading {
         CardReading { present: true, pods: pods.to_vec(), ..CardReading::default() }
@@ -194,5 +181,33 @@ mod tests {
         let cards = cards.map(|(uuid, usage)| (uuid.to_owned(), CardReading { usage, ..card(&[]) }));
         let node = NodeReading { cards: BTreeMap::from(cards), ..NodeReading::default() };
         assert_eq!(holders.states(&node), [CardState::Busy, CardState::Fragment]);
+    }
+
+    #[test]
+    fn a_gang_whose_workers_share_a_card_holds_that_once() {
+        let holding = [gang("own", "train", &[&["GPU-1"][..]; 3])];
+        let holders = Holders::new(&holding, BTreeSet::new());
+        assert_eq!(holders.of_card("GPU-1", &card(&[])).0, [&holding[0]]);
+        assert_eq!(holders.shown("GPU-1", &card(&[])).1, 1);
+    }
+
+    #[test]
+    fn a_card_is_divided_among_those_who_hold_it() {
+        let part = |task: &str, workers: usize, parts: u64| {
+            let mut held = gang("own", task, &vec![&["GPU-1"][..]; workers]);
+            held.attempt.account.card_parts = parts;
+            held
+        };
+        let parts = |holding: &[Holding], pods: &[String]| -> Vec<f64> {
+            let holders = Holders::new(holding, BTreeSet::new());
+            holders.parts("GPU-1", &card(pods)).into_iter().map(|(_, part)| part).collect()
+        };
+        // A quarter for one worker, and one for each of two: all that is used is theirs.
+        assert_eq!(parts(&[part("one", 1, 250), part("two", 2, 500)], &[]), [1.0 / 3.0, 2.0 / 3.0]);
+        assert_eq!(parts(&[part("one", 1, 250)], &[]), [1.0]);
+        // Of an amount of its memory nobody knows the part; of a stranger's pod neither.
+        assert_eq!(parts(&[part("one", 1, 250), part("two", 1, 0)], &[]), [0.5, 0.5]);
+        assert_eq!(parts(&[part("one", 1, 250)], &["notebook-0".to_owned()]), [0.5]);
+        assert!(parts(&[], &[]).is_empty());
     }
 }

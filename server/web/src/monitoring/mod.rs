@@ -5,6 +5,8 @@ mod cards;
 mod holders;
 mod idle;
 mod people;
+#[cfg(test)]
+mod sample;
 mod seen;
 mod sum;
 

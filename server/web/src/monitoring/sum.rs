@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use cubeloom_domain::monitoring::{Levels, NodeReading};
+use cubeloom_domain::monitoring::{Levels, NodeReading, Reading};
 use cubeloom_domain::resources::Amount;
 use cubeloom_monitoring::CardState;
 use cubeloom_store::Holding;
 
 use super::holders::Holders;
-use super::{Look, look};
+use super::look;
 use crate::api::monitoring::view::{LevelsView, MonitoringView, ProjectUseView};
 use crate::auth::Caller;
 use crate::clusters;
@@ -29,7 +29,7 @@ pub(crate) async fn overview(web: &Web, caller: &Caller, name: &str) -> ApiResul
     let mut cards: BTreeMap<String, usize> =
         CardState::ALL.into_iter().map(|state| (state.as_str().to_owned(), 0)).collect();
     states.for_each(|state| *cards.entry(state.as_str().to_owned()).or_default() += 1);
-    let (projects, others) = by_project(&look, &holding, &holders);
+    let (projects, others) = by_project(&look.reading, &holding, &holders);
     let asked = holding.iter().fold(Amount::default(), |sum, held| sum.plus(held.attempt.amount));
     let level = |of: fn(&NodeReading) -> Levels, asked: f64| {
         let sum = sum(nodes.values().map(of));
@@ -70,7 +70,7 @@ fn plus(a: Option<f64>, b: Option<f64>) -> Option<f64> {
 
 /// What each project has asked for and uses; all others that hold something together, where there are some.
 fn by_project(
-    look: &Look,
+    reading: &Reading,
     holding: &[Holding],
     holders: &Holders<'_>,
 ) -> (Vec<ProjectUseView>, Option<ProjectUseView>) {
@@ -82,16 +82,16 @@ fn by_project(
         view.attempts += 1;
         view.add(held.attempt.amount);
     }
-    for (pod, reading) in &look.reading.pods {
+    for (pod, used) in &reading.pods {
         let Some(held) = holders.of_pod(pod) else { continue };
         let Some(view) = found.get_mut(&name(held).then_some(held.project.as_str())) else { continue };
-        view.cpu_used = plus(view.cpu_used, reading.cpu);
-        view.memory_used = plus(view.memory_used, reading.memory);
+        view.cpu_used = plus(view.cpu_used, used.cpu);
+        view.memory_used = plus(view.memory_used, used.memory);
     }
-    for (uuid, card) in look.reading.nodes.values().flat_map(|node| &node.cards) {
-        for held in holders.of_card(uuid, card).0 {
+    for (uuid, card) in reading.nodes.values().flat_map(|node| &node.cards) {
+        for (held, part) in holders.parts(uuid, card) {
             let Some(view) = found.get_mut(&name(held).then_some(held.project.as_str())) else { continue };
-            view.gpus_used = plus(view.gpus_used, card.usage);
+            view.gpus_used = plus(view.gpus_used, card.usage.map(|usage| usage * part));
         }
     }
     let others = found.remove(&None);
@@ -99,4 +99,32 @@ fn by_project(
         .into_iter()
         .filter_map(|(project, view)| Some(ProjectUseView { project: Some(project?.to_owned()), ..view }));
     (own.collect(), others)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use cubeloom_domain::monitoring::CardReading;
+
+    use super::super::sample::held;
+    use super::*;
+
+    #[test]
+    fn a_card_that_tasks_share_is_one_card_in_use() {
+        let quarter = |project: &str, task: &str| {
+            let mut held = held(project, task, &["GPU-1"]);
+            held.attempt.account.card_parts = 250;
+            held
+        };
+        let own = ["a", "b", "c"].map(|task| quarter("own", task));
+        let holding: Vec<Holding> = own.into_iter().chain([quarter("theirs", "d")]).collect();
+        let card = CardReading { present: true, usage: Some(1.0), ..CardReading::default() };
+        let node = NodeReading { cards: BTreeMap::from([("GPU-1".into(), card)]), ..NodeReading::default() };
+        let reading = Reading { nodes: BTreeMap::from([("local".into(), node)]), ..Reading::default() };
+        let holders = Holders::new(&holding, BTreeSet::from(["own".to_owned()]));
+        let (projects, others) = by_project(&reading, &holding, &holders);
+        assert_eq!(projects.iter().map(|one| one.gpus_used).collect::<Vec<_>>(), [Some(0.75)]);
+        assert_eq!(others.and_then(|one| one.gpus_used), Some(0.25));
+    }
 }

@@ -42,7 +42,7 @@ pub(crate) async fn advice(
     attempt: Option<u32>,
 ) -> ApiResult<TaskAdviceView> {
     let Some((record, planned)) = attempt_of(reader, web, task, instance, attempt).await? else {
-        return Ok(TaskAdviceView { attempt: 0, live: false, advice: Vec::new() });
+        return Ok(TaskAdviceView { attempt: 0, live: false, workers: 0, advice: Vec::new() });
     };
     let told = of_last_pods(read(web, reader, &record, &planned).await?.workers);
     let until = until(web, &record);
@@ -61,7 +61,8 @@ pub(crate) async fn advice(
         .collect();
     let found = of_task(&peers, &web.settings().advice);
     let advice = found.into_iter().map(|one| AdviceView::of_workers(one, &record.key)).collect();
-    Ok(TaskAdviceView { attempt: record.key.n, live: record.state.is_live(), advice })
+    let (attempt, live) = (record.key.n, record.state.is_live());
+    Ok(TaskAdviceView { attempt, live, workers: record.workers, advice })
 }
 
 fn held<'w>(worker: &'w Worker<'_>, record: &AttemptRecord, sharing: Sharing, seconds: f64) -> Held<'w> {

@@ -1,62 +1,194 @@
 //! What the time of a run, or of a task of it, went to.
 
-use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use cubeloom_domain::TaskIx;
-use cubeloom_domain::effective::{Effective, Tried, of_instance};
-use cubeloom_domain::record::InstanceRecord;
-use cubeloom_domain::state::InstanceState;
+use cubeloom_domain::effective::{Effective, Telling};
+use cubeloom_domain::record::RunRecord;
+use cubeloom_domain::{RunId, TaskIx, Timestamp};
+use cubeloom_store::TimedTry;
+use moka::sync::Cache;
+use tokio::time::Instant;
 
-use super::reader::{Reader, WHOLE};
+use super::reader::Reader;
 use crate::api::tasks::effective::{EffectiveView, TimePartView};
 use crate::error::ApiResult;
 use crate::state::Web;
 
-/// Of more attempts than this nothing is told: every look at the run would read them all.
-const ATTEMPTS: usize = 2_000;
+/// So many attempts are read at once: a run may have 100,000. What one page holds is told anew at every look.
+const PAGE: usize = 2_000;
+/// Runs, and tasks of runs, of which it is kept.
+const KEPT: u64 = 10_000;
+/// Telling it of one that goes on takes at most this part of the time: what takes a second is told anew every ten.
+const PART: u32 = 10;
 
-/// What the time of a run went to, or that of one task of it; `None` before an attempt, and where there are too many instances
-/// or attempts to look at each.
+/// What the time of a run went to, or that of one task of it; `None` before an attempt.
+///
+/// # Errors
+/// When the database does not answer.
 pub(crate) async fn of(
     web: &Web,
     reader: &Reader<'_>,
     task: Option<TaskIx>,
 ) -> ApiResult<Option<EffectiveView>> {
-    let (run, store) = (&reader.record.id, web.store());
     let count = match task {
         Some(task) => reader.instances(task.0),
         None => reader.all_instances(),
     };
-    if count == 0 || count > WHOLE {
+    if count == 0 {
         return Ok(None);
     }
-    let attempts = store.tried(run, task, ATTEMPTS + 1).await?;
-    let instances = match task {
-        Some(task) => store.instances_of(run, task, None, WHOLE as usize).await?,
-        None => store.instances(run).await?,
-    };
-    Ok(sum(&instances, &attempts, web.now()).as_ref().map(view))
+    let found = web.runs().times.of(web, &reader.record, task, count).await?;
+    Ok(found.as_ref().map(view))
 }
 
-/// What instances' time went to, all together; none before one of them has an attempt, and of too many attempts. Instances that
-/// never had one, as a person decides or nothing was to be done, take no part.
-fn sum(
-    instances: &[InstanceRecord],
-    attempts: &[Tried],
-    now: cubeloom_domain::Timestamp,
-) -> Option<Effective> {
-    if attempts.len() > ATTEMPTS {
-        return None;
+/// What time went to, of runs and tasks with very many attempts, so that not every look reads them all.
+pub(super) struct Times(Cache<(RunId, Option<TaskIx>), Arc<Kept>>);
+
+/// Of one of them. One caller tells it; the others take what was told before, or wait for the first time.
+#[derive(Default)]
+struct Kept {
+    lately: Mutex<Option<Lately>>,
+    telling: tokio::sync::Mutex<()>,
+}
+
+/// What was told lately.
+struct Lately {
+    found: Option<Effective>,
+    /// When the run had ended: it changes only when the run goes on.
+    ended: Option<Timestamp>,
+    until: Instant,
+}
+
+impl Default for Times {
+    fn default() -> Self {
+        Self(Cache::new(KEPT))
     }
-    let mut of_each: BTreeMap<_, Vec<&Tried>> = BTreeMap::new();
-    for attempt in attempts {
-        of_each.entry((attempt.task, attempt.instance)).or_default().push(attempt);
+}
+
+impl Times {
+    /// Of a run, or of one task of it, with so many instances. Of one with few attempts it is as it is now.
+    async fn of(
+        &self,
+        web: &Web,
+        run: &RunRecord,
+        task: Option<TaskIx>,
+        count: u64,
+    ) -> ApiResult<Option<Effective>> {
+        let key = (run.id.clone(), task);
+        let kept = if count > PAGE as u64 {
+            self.0.get_with_by_ref(&key, Arc::default)
+        } else if let Some(kept) = self.0.get(&key) {
+            kept
+        } else {
+            let told = tell(web, &run.id, task).await?;
+            if told.is_long {
+                let kept = Arc::new(Kept::default());
+                kept.keep(run, &told);
+                self.0.insert(key, kept);
+            }
+            return Ok(told.found);
+        };
+        kept.of(web, run, task).await
     }
-    let tried = instances.iter().filter(|one| one.state != InstanceState::Pending).filter_map(|one| {
-        let attempts = of_each.get(&(one.task, one.instance))?.iter().copied();
-        Some(of_instance(one.ready_at, one.ended_at.unwrap_or(now), attempts))
-    });
-    tried.reduce(|sum, one| sum.plus(&one)).filter(|sum| sum.whole() > 0)
+}
+
+impl Kept {
+    async fn of(&self, web: &Web, run: &RunRecord, task: Option<TaskIx>) -> ApiResult<Option<Effective>> {
+        let known = self.known(run);
+        let _telling = match (known, self.telling.try_lock()) {
+            (Some((found, true)), _) | (Some((found, false)), Err(_)) => return Ok(found),
+            (Some((_, false)), Ok(telling)) | (None, Ok(telling)) => telling,
+            (None, Err(_)) => {
+                let telling = self.telling.lock().await;
+                if let Some((found, _)) = self.known(run) {
+                    return Ok(found);
+                }
+                telling
+            }
+        };
+        let told = tell(web, &run.id, task).await?;
+        self.keep(run, &told);
+        Ok(told.found)
+    }
+
+    /// What was told of the run as it is, whether it goes on or has ended, and whether it is new enough.
+    fn known(&self, run: &RunRecord) -> Option<(Option<Effective>, bool)> {
+        let lately = self.lately.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = lately.as_ref().filter(|known| known.ended == ended(run))?;
+        Some((known.found.clone(), known.ended.is_some() || Instant::now() < known.until))
+    }
+
+    fn keep(&self, run: &RunRecord, told: &Told) {
+        let until = Instant::now() + told.began.elapsed() * PART;
+        let lately = Lately { found: told.found.clone(), ended: ended(run), until };
+        *self.lately.lock().unwrap_or_else(PoisonError::into_inner) = Some(lately);
+    }
+}
+
+/// When a run has ended for good, as far as is known.
+fn ended(run: &RunRecord) -> Option<Timestamp> {
+    run.ended_at.filter(|_| run.state.is_final())
+}
+
+/// What was told.
+struct Told {
+    found: Option<Effective>,
+    /// Whether it took more than one page.
+    is_long: bool,
+    began: Instant,
+}
+
+/// Tells it, page by page: no more is in memory, however many attempts there are.
+async fn tell(web: &Web, run: &RunId, task: Option<TaskIx>) -> ApiResult<Told> {
+    let (began, mut sum, mut after) = (Instant::now(), Sum::new(web.now()), None);
+    loop {
+        let page = web.store().tried(run, task, after, PAGE).await?;
+        page.iter().for_each(|one| sum.add(one));
+        let is_long = after.is_some();
+        if page.len() < PAGE {
+            return Ok(Told { found: sum.end(), is_long, began });
+        }
+        after = page.last().map(TimedTry::place);
+    }
+}
+
+/// What instances' time went to, all together. Instances that never had an attempt, as a person decides or nothing was to be
+/// done, take no part.
+struct Sum {
+    now: Timestamp,
+    all: Effective,
+    /// The task and the instance that are being told.
+    of: Option<(TaskIx, u32)>,
+    telling: Option<Telling>,
+}
+
+impl Sum {
+    fn new(now: Timestamp) -> Self {
+        Self { now, all: Effective::default(), of: None, telling: None }
+    }
+
+    /// The next attempt, by task, instance and number.
+    fn add(&mut self, one: &TimedTry) {
+        let of = Some((one.tried.task, one.tried.instance));
+        if self.of != of {
+            self.close();
+            self.of = of;
+        }
+        let until = one.ended_at.unwrap_or(self.now);
+        self.telling.get_or_insert_with(|| Telling::new(one.ready_at, until)).add(&one.tried);
+    }
+
+    fn close(&mut self) {
+        if let Some(telling) = self.telling.take() {
+            self.all = std::mem::take(&mut self.all).plus(&telling.end());
+        }
+    }
+
+    /// All of it; none where there was no time.
+    fn end(mut self) -> Option<Effective> {
+        self.close();
+        Some(self.all).filter(|all| all.whole() > 0)
+    }
 }
 
 fn view(found: &Effective) -> EffectiveView {
@@ -75,38 +207,71 @@ fn view(found: &Effective) -> EffectiveView {
 
 #[cfg(test)]
 mod tests {
-    use cubeloom_domain::Timestamp;
-    use cubeloom_domain::state::AttemptState;
+    use cubeloom_domain::effective::Tried;
+    use cubeloom_domain::outcome::Outcome;
+    use cubeloom_domain::state::{AttemptState, RunState};
 
     use super::*;
 
+    /// An attempt that waited for 2 s, began in 3, and ran for 5.
+    fn one(task: u32, instance: u32, n: u32) -> TimedTry {
+        let at = |second: i64| Timestamp((i64::from(n - 1) * 10 + second) * 1_000_000);
+        let state =
+            AttemptState::Ended { started_at: Some(at(5)), ended_at: at(10), outcome: Outcome::Succeeded };
+        let tried = Tried { task: TaskIx(task), instance, state, created_at: at(2), pace: None, hang: None };
+        TimedTry { tried, n, ready_at: Timestamp(0), ended_at: None }
+    }
+
+    fn sum(attempts: impl IntoIterator<Item = TimedTry>, now: i64) -> Option<Effective> {
+        let mut sum = Sum::new(Timestamp(now * 1_000_000));
+        attempts.into_iter().for_each(|one| sum.add(&one));
+        sum.end()
+    }
+
     #[test]
-    fn of_too_many_attempts_nothing_is_said() {
-        let instance = InstanceRecord {
-            run: cubeloom_domain::RunId::new(Timestamp(0), 7),
-            task: TaskIx(0),
-            instance: 0,
-            state: InstanceState::Active,
-            attempt: 1,
-            tries: 1,
-            ready_at: Timestamp(0),
-            ended_at: None,
-            report: Default::default(),
-            note: None,
-            cool_until: None,
-        };
-        let one = Tried {
-            task: TaskIx(0),
-            instance: 0,
-            state: AttemptState::Running { started_at: Timestamp(10) },
+    fn time_is_that_of_all_instances_with_all_their_attempts() {
+        let attempts = [one(0, 0, 1), one(0, 0, 2), one(0, 1, 1), one(1, 1, 1)];
+        let found = sum(attempts, 20).unwrap();
+        // Three instances, each until now.
+        assert_eq!((found.whole(), found.ran), (60_000_000, 4));
+        assert_eq!((found.useful, found.starting), (20_000_000, 12_000_000));
+        assert_eq!(sum([], 20), None);
+    }
+
+    #[test]
+    fn of_a_hundred_thousand_attempts_it_is_told_too() {
+        let instances = (0..50_000).flat_map(|instance| [one(0, instance, 1), one(0, instance, 2)]);
+        let found = sum(instances, 20).unwrap();
+        assert_eq!((found.ran, found.share()), (100_000, Some(0.5)));
+        let tries = (1..=100_000).map(|n| one(0, 0, n));
+        assert!(sum(tries, 1_000_000).is_some_and(|found| found.ran == 100_000));
+    }
+
+    #[test]
+    fn what_was_told_holds_until_the_run_goes_on() {
+        let run = |state, ended_at: Option<i64>| RunRecord {
+            id: RunId::new(Timestamp(0), 7),
+            project: "shop".into(),
+            pipeline: "ctr".into(),
+            user: "ada".into(),
+            state,
             created_at: Timestamp(0),
-            pace: None,
-            hang: None,
+            started_at: None,
+            ended_at: ended_at.map(Timestamp),
+            tasks: 1,
+            message: None,
+            version: None,
+            parameters: Default::default(),
+            acting: None,
+            parent: None,
+            cause: Default::default(),
         };
-        let told =
-            |attempts| sum(std::slice::from_ref(&instance), &vec![one.clone(); attempts], Timestamp(100));
-        assert!(told(ATTEMPTS).is_some_and(|found| found.ran == 2_000));
-        assert_eq!(told(ATTEMPTS + 1), None);
-        assert_eq!(told(0), None);
+        let kept = Kept::default();
+        let (first, later) = (run(RunState::Succeeded, Some(5)), run(RunState::Succeeded, Some(9)));
+        assert_eq!(kept.known(&first), None);
+        let found = Some(Effective { useful: 3, ..Effective::default() });
+        kept.keep(&first, &Told { found: found.clone(), is_long: true, began: Instant::now() });
+        assert_eq!(kept.known(&first), Some((found, true)));
+        assert_eq!((kept.known(&run(RunState::Running, None)), kept.known(&later)), (None, None));
     }
 }

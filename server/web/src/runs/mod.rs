@@ -25,6 +25,7 @@ mod waits;
 pub(crate) mod wish;
 
 use counts::Counts;
+use effective::Times;
 use listed::Read;
 pub(crate) use notes::Notes;
 use plans::Plans;
@@ -35,6 +36,7 @@ pub(crate) use reader::Reader;
 pub(crate) struct Runs {
     plans: Plans,
     counts: Counts,
+    times: Times,
     read: Read,
     notes: Notes,
 }

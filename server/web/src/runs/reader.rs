@@ -21,7 +21,7 @@ use crate::forecast::{RunLines, RunStarts};
 use crate::state::Web;
 
 /// Runs with no more instances than this are read whole.
-pub(super) const WHOLE: u64 = 2_000;
+const WHOLE: u64 = 2_000;
 /// Tasks with no more instances than this are shown from their records, others from figures.
 const FEW: u64 = 500;
 /// Of more attempts, at the instances of a run that is read whole or of one task, only the last of each instance are read: one

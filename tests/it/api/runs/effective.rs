@@ -1,9 +1,17 @@
 //! What the time of runs and tasks went to.
 
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use cubeloom_domain::Timestamp;
+use cubeloom_domain::outcome::Outcome;
+use cubeloom_domain::record::{AttemptRecord, Changes, InstanceRecord};
+use cubeloom_domain::state::AttemptState;
+use cubeloom_store::Lease;
 use serde_json::Value;
 
-use super::help::{document, start, task, until};
+use super::help::{document, start, task, until, until_task};
 use super::pages::page;
+use crate::api::identity::help::with_store;
 use crate::api::support::{Server, Who};
 
 /// Steps that take 0.2 seconds each, told with their moments; the first attempt fills the disk after the fourth, the second goes
@@ -65,4 +73,50 @@ fn a_run_says_what_its_time_went_to() {
     assert!(!shown.contains("attempts reported steps"), "all attempts did");
     let shown = page(&editor, &format!("/runs/{run}"));
     assert!(shown.contains("2 of 3 attempts reported steps"), "{shown}");
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the server has the real time")]
+fn a_run_with_very_many_instances_says_it_too() {
+    let server = Server::start();
+    let editor = server.as_(Who::Editor);
+    let over = tempfile::tempdir().unwrap();
+    let wait = format!("while test -e {}; do sleep 0.1; done", over.path().display());
+    let run = start(&editor, &document("many", &format!("tasks:\n{}", task("many", &wait, ""))));
+    until_task(&editor, &run, "many", "running");
+    server.stop();
+    // Another server leads the run, and has more instances of its task than one page holds, each of which ran for a second.
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    let (ready, now) = (Timestamp(now.as_micros() as i64 - 10_000_000), Timestamp(now.as_micros() as i64));
+    with_store(&server, async |store| {
+        let led = store.acquire("other", now, Duration::from_secs(3600), 10).await.unwrap();
+        assert_eq!(led.len(), 1);
+        let held = store.holding().await.unwrap().remove(0).attempt;
+        let first = store.instances(&held.key.run).await.unwrap().remove(0);
+        let ended_at = ready.plus(Duration::from_secs(1));
+        let mut changes = Changes::default();
+        for n in 1..=4_500 {
+            let (started_at, outcome) = (Some(ready), Outcome::Succeeded);
+            let mut attempt = AttemptRecord {
+                state: AttemptState::Ended { started_at, ended_at, outcome },
+                created_at: ready,
+                ..held.clone()
+            };
+            attempt.key.instance = n;
+            changes.attempts.push(attempt);
+            let (ready_at, ended_at) = (ready, Some(ended_at));
+            changes.instances.push(InstanceRecord { instance: n, ready_at, ended_at, ..first.clone() });
+        }
+        store.commit(&Lease { owner: "other".into() }, &changes).await.unwrap();
+    });
+    server.run();
+    let editor = server.as_(Who::Editor);
+    // What was told before is shown again, and is the same but for the instance that goes on.
+    for _ in 0..2 {
+        let found = editor.get(&format!("/runs/{run}")).expect(200).json()["effective"].clone();
+        assert_eq!(found["attempts"], 4_501, "{found}");
+        assert!(part(&found, "useful") >= 4_500.0, "{found}");
+    }
+    // Its process, which nobody leads any more, ends by itself.
+    over.close().unwrap();
 }

@@ -104,7 +104,7 @@ fn what_pods_use_and_what_to_change_is_told_by_the_clusters_prometheus() {
 
     let found = owner.get(&format!("/runs/{run}/tasks/train/advice")).expect(200).json();
     let advice = found["advice"].as_array().unwrap();
-    assert_eq!(advice.len(), 1, "{found}");
+    assert_eq!((advice.len(), &found["workers"]), (1, &json!(1)), "{found}");
     assert_eq!(
         (&advice[0]["rule"], &advice[0]["workers"], &advice[0]["task"], &advice[0]["run"]),
         (&json!("cpu_saturated"), &json!(["worker-0"]), &json!("train"), &json!(run))

@@ -76,6 +76,11 @@ fn recorded(nodes: usize) -> Recording {
 
 /// What answers as a Prometheus that has nothing, each question after so long; and how many looks began with it.
 fn slow(each: Duration) -> (String, Arc<AtomicUsize>) {
+    pretended(each, None)
+}
+
+/// The same; asked for the time, it tells one that is so many seconds ahead, where it is to tell any.
+fn pretended(each: Duration, ahead: Option<f64>) -> (String, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let looks = Arc::new(AtomicUsize::new(0));
@@ -93,17 +98,42 @@ fn slow(each: Duration) -> (String, Arc<AtomicUsize>) {
                     }
                 }
                 // A look begins with the time.
-                if String::from_utf8_lossy(&request[..read]).ends_with("query=time%28%29") {
+                let is_clock = String::from_utf8_lossy(&request[..read]).ends_with("query=time%28%29");
+                if is_clock {
                     counted.fetch_add(1, Ordering::SeqCst);
                 }
                 thread::sleep(each);
-                let body = r#"{"status":"success","data":{"resultType":"vector","result":[]}}"#;
+                let data = match ahead.filter(|_| is_clock) {
+                    Some(ahead) => json!({"resultType": "scalar", "result": [0, clock(ahead).to_string()]}),
+                    None => json!({"resultType": "vector", "result": []}),
+                };
+                let body = json!({"status": "success", "data": data}).to_string();
                 let head = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length:";
                 let _ = write!(stream, "{head} {}\r\n\r\n{body}", body.len());
             });
         }
     });
     (url, looks)
+}
+
+/// So many seconds ahead of the machine's time, in seconds since the epoch.
+#[expect(clippy::disallowed_methods, reason = "the server has the real time")]
+fn clock(ahead: f64) -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs_f64() + ahead
+}
+
+#[test]
+fn clocks_that_are_apart_are_told_of() {
+    let server = Server::start();
+    let (admin, viewer) = (server.as_(Who::Administrator), server.as_(Who::Viewer));
+    for (name, ahead, told) in [("early", 3600.0, "60 min ahead of"), ("late", -7600.0, "2 h behind")] {
+        let (url, _) = pretended(Duration::ZERO, Some(ahead));
+        let far = json!({"name": name, "access": "kubeconfig", "kubeconfig": AWAY, "prometheus": url});
+        admin.post("/clusters", &far).expect(201);
+        let seen = viewer.get(&format!("/clusters/{name}/monitoring")).expect(200).json();
+        let sentence = format!("Prometheus' clock is {told} this server's: values are shown at its moments");
+        assert_eq!((&seen["source"], &seen["problems"]), (&json!("prometheus"), &json!([sentence])));
+    }
 }
 
 #[test]

@@ -53,8 +53,7 @@ pub struct RunView {
     pub wait: Option<RunWaitView>,
     /// Its tasks.
     pub tasks: TaskCounts,
-    /// What the time of its tasks went to, all together; absent before an attempt, in lists, and where it has very many
-    /// instances.
+    /// What the time of its tasks went to, all together; absent before an attempt, and in lists.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub effective: Option<EffectiveView>,
     /// What somebody should know about it.

@@ -21,6 +21,8 @@ pub struct TaskAdviceView {
     pub attempt: u32,
     /// Whether it goes on.
     pub live: bool,
+    /// How many workers it has.
+    pub workers: u32,
     /// Each rule once, what concerns the workers together first.
     pub advice: Vec<AdviceView>,
 }

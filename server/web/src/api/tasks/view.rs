@@ -70,7 +70,7 @@ pub struct TaskView {
     /// That an attempt at it hangs.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub hang: Option<HangView>,
-    /// What its time went to; absent before an attempt, in lists, and where it has very many instances.
+    /// What its time went to; absent before an attempt, and in lists.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub effective: Option<EffectiveView>,
     /// Why it failed.
