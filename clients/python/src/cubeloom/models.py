@@ -915,7 +915,7 @@ class LineView(TypedDict):
     name: str
     """
     `cpu`, `throttled` (how long its threads were held back at the limit of CPU), `memory`, `disk_read`, `disk_written`,
-    `network_received`, `network_sent`, `io_wait` (for how much of the time it waited for storage), and of its cards together `card_use` (their mean), `card_memory`, `card_power`.
+    `network_received`, `network_sent`, `io_wait` (for how much of the time it waited for storage, or else its node), and of its cards together `card_use` (their mean), `card_memory`, `card_power`.
     """
     unit: str
     """
