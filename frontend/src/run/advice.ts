@@ -25,6 +25,8 @@ async function follow(box: HTMLElement): Promise<void> {
   while (box.isConnected) {
     const instance = box.dataset["instance"] ?? "";
     if (document.visibilityState === "visible" && (live || instance !== known)) {
+      // What stays while nothing new is known is of the same instance.
+      if (instance !== known) need("[data-keep]", box).replaceChildren();
       live = await show(box, instance);
       known = instance;
     }
@@ -43,8 +45,9 @@ async function show(box: HTMLElement, instance: string): Promise<boolean> {
     place.replaceChildren(...(found === null ? [] : [found]));
     return data.live;
   } catch (error) {
-    // What measures the task may be away: what was said stays, and why it is not new is said above it.
-    if (error instanceof ApiProblem) away(place, error.message);
+    // What measures the task may be away: what was said stays, and why it is not new is said above it. That the server itself is
+    // away says the page.
+    if (error instanceof ApiProblem && error.body.detail !== undefined) away(place, error.body.detail);
     return true;
   }
 }

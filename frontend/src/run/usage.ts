@@ -74,7 +74,7 @@ export async function follow(box: HTMLDetailsElement): Promise<void> {
     } catch (error) {
       // What measures the task may be away: what is drawn stays, and why it is not new is said above it. That the server itself
       // is away says the page.
-      if (error instanceof ApiProblem) say(note, error.message);
+      if (error instanceof ApiProblem && error.body.detail !== undefined) say(note, error.body.detail);
     }
     if (!live) break;
     await new Promise((done) => { setTimeout(done, AGAIN); });

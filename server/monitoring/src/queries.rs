@@ -203,13 +203,14 @@ macro_rules! by_node {
 pub(crate) const PODS_NODES: &str = r#"group by (instance) (label_replace(node_uname_info{$cluster},
   "node", "$1", "nodename", "(.*)") and on (node) kube_pod_info{$pods})"#;
 
-/// For how much of the time something of each pod waited for storage; where that is not told, something of its node, for as long as
-/// it runs. The nodes are named by their exporters, [`PODS_NODES`]: of a whole cluster there would be too many series.
+/// For how much of the time something of each pod waited for storage; where that is not counted, something of its node, for as long
+/// as it runs: a count that has just begun is not told yet, and the other does not stand in for it. The nodes are named by their exporters, [`PODS_NODES`]: of a whole cluster there would be too many series.
 pub(crate) const PODS_IO_WAIT: &str = concat!(
     "100 * (",
     pods_wait!(),
     r#"
-or max by (pod) ((kube_pod_info{$pods} and on (namespace, pod) kube_pod_status_phase{phase="Running",$pods} == 1)
+or max by (pod) ((kube_pod_info{$pods} and on (namespace, pod) kube_pod_status_phase{phase="Running",$pods} == 1
+  unless on (namespace, pod) container_pressure_io_waiting_seconds_total{$pods})
   * on (node) group_left () ("#,
     by_node!("max", "node_pressure_io_waiting_seconds_total{", ""),
     " or clamp_max(",
@@ -276,7 +277,8 @@ pub(crate) const PODS: [Query<PodReading>; 2] = [
 ];
 
 /// What is told of the program's container of each pod, which the limits are of; where none has a known name, of all containers
-/// together but that which holds the pod's network. Of a program that is there and is not told of, others say nothing.
+/// together but that which holds the pod's network. Of a program that is not told of, as its counter has not begun or it has ended
+/// before what is beside it, others say nothing: kube-state-metrics knows the containers of a pod from its beginning to its end.
 macro_rules! of_programs {
     ($begin:literal, $series:literal, $end:literal) => {
         concat!(
@@ -290,7 +292,8 @@ macro_rules! of_programs {
             $series,
             r#"{container!~"|POD",$pods}"#,
             $end,
-            ") unless on (pod) container_memory_working_set_bytes{$programs,$pods})"
+            ") unless on (pod) (last_over_time(container_memory_working_set_bytes{$programs,$pods}[1h])",
+            " or kube_pod_container_info{$programs,$pods}))"
         )
     };
 }

@@ -29,6 +29,8 @@ const HOUR: f64 = 3600.0;
 const HOUR_STEP: f64 = 30.0;
 /// How long it is waited for how much pods were held back, beside what they used: the end of a job waits a second for both.
 const HELD_BACK: Duration = Duration::from_millis(500);
+/// How long it is waited for how nodes waited for storage, beside what pods themselves tell of that.
+const WAITS: Duration = Duration::from_secs(3);
 
 /// What the pods of a job did between two moments: of each pod whose name is `object`, or begins with it and a `-`. What is
 /// behind that stands as the worker's name.
@@ -114,20 +116,29 @@ async fn told(
     let ask = |measure: Option<Measure>| async move {
         let (text, unit) =
             measure.map_or((CARDS_MEMORY, Unit::Bytes), |measure| (of_workers(measure), unit_of(measure)));
-        if measure == Some(Measure::IoWait)
-            && let Some(series) = waits(source, about, over).await
-        {
-            return Ok((measure, unit, series));
-        }
-        Ok::<_, SourceError>((measure, unit, source.range(&about.fill(&of(text)), over).await?))
+        let text = about.fill(&of(text));
+        let plain = source.range(&text, over);
+        let series = if measure == Some(Measure::IoWait) {
+            let waits = timeout(WAITS, waits(source, about, over, of));
+            let (waits, plain) = futures::join!(waits, plain);
+            waits.ok().flatten().map_or(plain, Ok)
+        } else {
+            plain.await
+        };
+        Ok::<_, SourceError>((measure, unit, series?))
     };
     let answers: Vec<_> = stream::iter(wanted).map(ask).buffered(AT_ONCE).collect().await;
     Ok(assembled(object, answers.into_iter().collect::<Result<_, _>>()?))
 }
 
-/// How pods waited for storage, or else their nodes. `None` where no node is known of them, or what these tell cannot be had: the
-/// rest that is told of the pods does not wait for it.
-async fn waits(source: &Prometheus, about: About<'_>, over: Stretch) -> Option<Vec<Series>> {
+/// How pods waited for storage, or else their nodes, asked for as `of` has it. `None` where no node is known of them, or what these
+/// tell cannot be had.
+async fn waits(
+    source: &Prometheus,
+    about: About<'_>,
+    over: Stretch,
+    of: impl Fn(&str) -> String,
+) -> Option<Vec<Series>> {
     let found = source.range(&about.fill(PODS_NODES), over).await.ok()?;
     let instances: Vec<String> =
         found.into_iter().filter_map(|mut one| one.labels.remove("instance")).collect();
@@ -135,7 +146,7 @@ async fn waits(source: &Prometheus, about: About<'_>, over: Stretch) -> Option<V
         return None;
     }
     let about = About { instances: &instances, ..about };
-    source.range(&about.fill(PODS_IO_WAIT), over).await.ok()
+    source.range(&about.fill(&of(PODS_IO_WAIT)), over).await.ok()
 }
 
 /// For how long the cards of a job's pods worked between two moments: the sum of what was told at each step, for as long as the

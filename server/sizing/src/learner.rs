@@ -138,6 +138,13 @@ impl Seen {
         }
     }
 
+    /// Whether one that failed tells all that another one does: of the peak, of what was used beyond what was asked for, and of
+    /// what was used with an input.
+    fn says_all_of(&self, other: &Self) -> bool {
+        let input = other.input.is_none_or(|input| self.input.is_some_and(|own| own <= input));
+        self.peak >= other.peak && self.asked <= other.asked && input
+    }
+
     fn log(&self) -> f64 {
         self.peak.max(1.0).ln()
     }
@@ -208,14 +215,14 @@ impl Learner {
     pub fn advise(&self, task: &str, memory: f64, cpu: f64, input: Option<f64>, running: usize) -> Advice {
         let asked = Advice { memory, cpu, basis: Basis::Request };
         let Some(known) = self.tasks.get(task) else { return asked };
-        if let Some(too_little) = known.too_little(self.settings.window).filter(|it| it * GROWTH > memory) {
-            let cpu = known.cpu(cpu);
-            return Advice { memory: too_little * GROWTH, cpu, basis: Basis::OutOfMemory };
-        }
         let margin = self.settings.margin;
         let used_beyond = known.used_beyond(memory);
+        let used = used_beyond.unwrap_or(0.0) * (1.0 + margin);
+        if let Some(too_little) = known.too_little(self.settings.window).filter(|it| it * GROWTH > memory) {
+            let memory = used.max(too_little * GROWTH);
+            return Advice { memory, cpu: known.cpu(cpu), basis: Basis::OutOfMemory };
+        }
         let Some(tail) = known.peaks() else {
-            let used = used_beyond.unwrap_or(0.0) * (1.0 + margin);
             return Advice { memory: memory.max(used), ..asked };
         };
         let others = self.others();
@@ -354,11 +361,15 @@ impl Known {
         self.failed.retain(|(_, after)| *after < window);
     }
 
-    /// Those before it that are no larger say nothing more.
+    /// Of too many, the smallest goes.
     fn add_failed(&mut self, failed: Seen, window: usize) {
-        self.failed.retain(|(before, _)| before.peak > failed.peak);
+        self.failed.retain(|(before, _)| !failed.says_all_of(before));
         self.failed.push((failed, 0));
-        self.failed.truncate(window);
+        if self.failed.len() > window {
+            let peak = |at: &usize| self.failed[*at].0.peak;
+            let least = (0..self.failed.len()).min_by(|one, other| peak(one).total_cmp(&peak(other)));
+            least.map(|at| self.failed.remove(at));
+        }
     }
 
     /// The most that an attempt has used beyond what it had asked for, and beyond this.
@@ -442,7 +453,7 @@ impl Known {
         let points: Vec<(f64, f64)> =
             self.seen.iter().filter_map(|seen| Some((seen.input?, seen.peak))).collect();
         // A line has two numbers of its own.
-        if points.len() < 6 || points.len() * 10 < self.seen.len() * 9 {
+        if points.len() < 6 || points.len() * 10 < self.seen.len() * 9 || self.has_failed_beyond_all() {
             return None;
         }
         let line = Line::through(&points)?;
@@ -460,6 +471,12 @@ impl Known {
         let distance = |(seen, _): &(Seen, usize)| Some(seen.log() - on(&line, least, seen.input?));
         let tail = Tail::of(&mut distances)?.at_least(self.failed.iter().filter_map(distance));
         Some((input, Lined { line, least, tail }))
+    }
+
+    /// Whether one that failed has used more than all that are known, and nobody knows with which input.
+    fn has_failed_beyond_all(&self) -> bool {
+        let most = self.seen.iter().map(|seen| seen.peak).fold(0.0, f64::max);
+        self.failed.iter().any(|(failed, _)| failed.input.is_none() && failed.peak > most)
     }
 
     /// Cores: the most that was used lately and a little more, and no more than is asked for.

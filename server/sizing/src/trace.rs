@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_that_nobody_knows_counts_by_what_was_used_unless_all_are_such() {
+    fn an_end_that_nobody_knows_counts_as_failed_unless_all_are_such() {
         let read = of(&["ok", "gone fishing", "oom", "?"]).unwrap();
         let states: Vec<Status> = read.attempts.iter().map(|attempt| attempt.status).collect();
         assert_eq!(states, [Status::Succeeded, Status::Failed, Status::OutOfMemory, Status::Failed]);

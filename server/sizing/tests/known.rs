@@ -169,6 +169,43 @@ fn one_that_failed_far_beyond_the_line_counts_by_its_input() {
     assert!(risk(&with(5.0)) > 0.02 && risk(&before) < 0.01, "{} {}", risk(&with(5.0)), risk(&before));
 }
 
+#[test]
+fn a_larger_one_that_failed_hides_no_other_that_asked_for_less_or_had_a_smaller_input() {
+    let failed = |asked: f64, peak: f64, input: f64| Attempt {
+        requested_memory: asked * GIB,
+        input: Some(input * GIB),
+        ..failed(40, peak)
+    };
+    let of = |learner: &Learner| learner.advise("task", 16.0 * GIB, 4.0, Some(0.2 * GIB), 0).memory;
+    let small_input = failed(16.0, 5.0, 0.2);
+    let alone = of(&learned((0..40).map(of_input).chain([small_input.clone()])));
+    // This one is on the line.
+    let both = of(&learned((0..40).map(of_input).chain([small_input, failed(16.0, 8.4, 4.0)])));
+    assert!(alone > 5.0 * GIB && both > 5.0 * GIB, "{alone} {both}");
+
+    let of = |attempts: Vec<Attempt>| learned(attempts).advise("task", 16.0 * GIB, 4.0, None, 0).memory;
+    let without = |asked, peak| Attempt { input: None, ..failed(asked, peak, 0.0) };
+    assert!(of(vec![without(16.0, 20.0)]) > 20.0 * GIB);
+    assert!(of(vec![without(16.0, 20.0), without(32.0, 24.0)]) > 20.0 * GIB);
+}
+
+#[test]
+fn where_nobody_knows_the_input_of_one_that_failed_the_line_does_not_hide_it() {
+    let unknown = Attempt { input: None, ..failed(40, 12.0) };
+    let of = |learner: &Learner| learner.advise("task", 16.0 * GIB, 4.0, Some(GIB), 0).memory;
+    assert!(of(&learned((0..40).map(of_input))) < 4.0 * GIB);
+    assert!(of(&learned((0..40).map(of_input).chain([unknown]))) > 12.0 * GIB);
+}
+
+#[test]
+fn after_too_little_memory_the_next_gets_no_less_than_another_has_used() {
+    let ran_out = Attempt { status: Status::OutOfMemory, requested_memory: 4.0 * GIB, ..failed(0, 4.0) };
+    let more = Attempt { requested_memory: 4.0 * GIB, ..failed(1, 10.0) };
+    let advice = learned([ran_out, more].into_iter()).advise("task", 4.0 * GIB, 4.0, None, 0);
+    assert!(advice.memory > 10.0 * GIB, "{advice:?}");
+    assert_eq!(advice.basis, Basis::OutOfMemory);
+}
+
 /// Plays to another rule, and keeps what it gave last.
 struct Latest(Box<dyn Policy>, f64);
 

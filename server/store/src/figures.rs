@@ -151,7 +151,7 @@ impl Store {
                    i.ready_at, i.ended_at FROM attempts a CROSS JOIN instances i \
                    WHERE a.run_id = $1 AND (a.task, a.instance, a.n) > ($2, $3, $4) AND a.task <= $5 \
                    AND i.run_id = a.run_id AND i.task = a.task AND i.instance = a.instance \
-                   AND i.state_json NOT LIKE '{\"state\":\"pending\"%' \
+                   AND (i.task, i.instance) >= ($2, $3) AND i.state_json NOT LIKE '{\"state\":\"pending\"%' \
                    ORDER BY a.task, a.instance, a.n LIMIT $6";
         self.all(sql, values, timed_try).await
     }

@@ -85,7 +85,7 @@ fn a_trace_may_come_from_elsewhere_and_what_is_odd_in_it_is_noted_beside_the_sco
             "3 lines cannot count as attempts that ran and are passed over",
             "line 3, status: `RUNNING` is no attempt",
         ),
-        ("1 lines end in a way that is not known", "line 4, status: `gone fishing` is no state"),
+        ("1 line ends in a way that is not known", "line 4, status: `gone fishing` is no state"),
     ] {
         assert!(said.lines().any(|line| line.contains(count) && line.contains(why)), "{said}");
     }

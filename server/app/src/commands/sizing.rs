@@ -52,12 +52,21 @@ fn read(args: &cli::Replay) -> anyhow::Result<Vec<Attempt>> {
     let invalid = |why: String| Invalid::error(format!("{}: {why}", args.trace.display()));
     let trace = trace::read(from).map_err(|error| invalid(error.to_string()))?;
     let name = args.trace.display();
-    for (lines, what) in [
-        (trace.passed_over, "cannot count as attempts that ran and are passed over"),
-        (trace.unclear, "end in a way that is not known and count as failed"),
+    for (lines, one, many) in [
+        (
+            trace.passed_over,
+            "line cannot count as an attempt that ran and is passed over",
+            "lines cannot count as attempts that ran and are passed over",
+        ),
+        (
+            trace.unclear,
+            "line ends in a way that is not known and counts as failed",
+            "lines end in a way that is not known and count as failed",
+        ),
     ] {
         if let Some(why) = lines.first {
-            show::note(format!("{name}: {} lines {what}; the first: {why}", lines.count));
+            let what = if lines.count == 1 { one } else { many };
+            show::note(format!("{name}: {} {what}; the first: {why}", lines.count));
         }
     }
     let attempts = trace.attempts;

@@ -104,19 +104,8 @@ impl Effective {
     }
 }
 
-/// What an instance's time went to, from when it was ready until it ended, or until now. `attempts` are those at it, by
-/// number; those of before it was last ready are not its own any more.
-pub fn of_instance<'a>(
-    ready_at: Timestamp,
-    until: Timestamp,
-    attempts: impl Iterator<Item = &'a Tried>,
-) -> Effective {
-    let mut telling = Telling::new(ready_at, until);
-    attempts.for_each(|record| telling.add(record));
-    telling.end()
-}
-
-/// The same, told attempt by attempt: of many they need not be in memory together.
+/// What an instance's time went to, told attempt by attempt: of many they need not be in memory together. Attempts of before it
+/// was last ready are not its own any more.
 #[derive(Clone, Debug)]
 pub struct Telling {
     ready_at: Timestamp,

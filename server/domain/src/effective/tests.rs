@@ -40,6 +40,17 @@ fn seconds(micros: u64) -> u64 {
     micros / 1_000_000
 }
 
+/// What the time of an instance went to that had these attempts.
+fn of_instance<'a>(
+    ready_at: Timestamp,
+    until: Timestamp,
+    attempts: impl Iterator<Item = &'a Tried>,
+) -> Effective {
+    let mut telling = Telling::new(ready_at, until);
+    attempts.for_each(|record| telling.add(record));
+    telling.end()
+}
+
 #[test]
 fn each_part_of_an_attempt_is_told_apart() {
     let pace = Pace { saving: 7_000_000, restoring: 5_000_000, ..pace((60, 1.0), (160, 11.0)) };

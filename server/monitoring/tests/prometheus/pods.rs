@@ -5,10 +5,12 @@ use cubeloom_domain::usage::{Measure, WorkerLines};
 use cubeloom_monitoring::{history, workers};
 use cubeloom_testkit::recording::Recording;
 
-use crate::{Stage, about, card};
+use crate::{HOUR, Stage, about, card};
 
 const JOB: &str = "cl-train-0123456789";
 const MIB: f64 = (1 << 20) as f64;
+/// When a program ended: ten minutes before the present.
+const ENDED: f64 = HOUR - 600.0;
 
 fn pod(index: u32) -> String {
     format!("{JOB}-worker-{index}")
@@ -96,6 +98,21 @@ async fn what_is_beside_a_program_does_not_count_as_its_own() {
                 recording.series("container_cpu_cfs_throttled_seconds_total", &labels, |at| Some(at * much));
             }
         }
+        // A program that has ended, and one that has not begun: what is beside them lives on, and lives already.
+        for (index, known) in [(2, true), (3, false)] {
+            let of = pod(index);
+            let labels = |name: &'static str| {
+                [("namespace", "cubeloom-jobs"), ("pod", of.as_str()), ("container", name)]
+            };
+            for (name, is_program) in [("worker", true), ("istio-proxy", false)] {
+                let there = move |at: f64| !is_program || known && at < ENDED;
+                let labels = labels(name);
+                recording.series("container_cpu_usage_seconds_total", &labels, |at| there(at).then_some(at));
+                recording
+                    .series("container_memory_working_set_bytes", &labels, |at| there(at).then_some(MIB));
+                recording.series("kube_pod_container_info", &labels, |_| (!known).then_some(1.0));
+            }
+        }
         recording.card(&card("n1", 0, Some(&pod(0))), |_| Some(0.5));
     });
     let told = told(&stage).await;
@@ -104,6 +121,11 @@ async fn what_is_beside_a_program_does_not_count_as_its_own() {
         about(last(&told, worker, Measure::DiskWritten), expected);
         assert_eq!(last(&told, worker, Measure::Memory), Some(expected * 100.0 * MIB), "{worker}");
     }
+    let ended = stage.at(ENDED - HOUR).0 as f64 / 1e6;
+    let cpu =
+        told.iter().find(|one| one.worker == "worker-2").expect("it was there").lines[&Measure::Cpu].last();
+    assert!(cpu.expect("some")[0] < ended + 330.0, "a rate is told for five minutes more: {cpu:?}, {ended}");
+    assert!(told.iter().all(|one| one.worker != "worker-3"), "{told:?}");
     assert_eq!(last(&told, "worker-0", Measure::Throttled), None, "it is its proxy that is held back");
     about(last(&told, "worker-1", Measure::Throttled), 1.5);
     let hour = history(&stage.source, "GPU-n1-0", "n1", &[pod(0)]).await.expect("Prometheus answers");

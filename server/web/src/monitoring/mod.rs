@@ -1,5 +1,6 @@
-//! What the nodes and cards of clusters do, and who holds them. It is looked at when somebody asks, once for all who ask within some seconds
-//! (`seen`); of this machine's cards, which nobody else keeps, the last hour is kept here.
+//! What the nodes and cards of clusters do, and who holds them. It is looked at when somebody asks, once for all who ask within some
+//! seconds, and where a Prometheus tells of it every minute or so (`seen`); of this machine's cards, which nobody else keeps, the last
+//! hour is kept here.
 
 mod cards;
 mod holders;
@@ -13,7 +14,7 @@ mod sum;
 pub(crate) use cards::{card, may_have, nodes};
 pub(crate) use idle::idle;
 pub(crate) use people::holders;
-pub(crate) use seen::look_beside;
+pub(crate) use seen::look_at_changed;
 pub(crate) use sum::overview;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -31,7 +32,7 @@ use crate::clusters::{self, prometheus_of};
 use crate::error::{ApiError, ApiResult};
 use crate::state::Web;
 
-/// What is older than this says so: what nobody has asked for is up to 75 seconds old.
+/// What is older than this says so: what nobody has asked for is up to 75 seconds old where a look takes no longer than 3.
 const OLD: Duration = Duration::from_secs(80);
 
 /// What was seen of clusters.
@@ -62,7 +63,7 @@ impl Look {
     /// What is missing, and that it is from a while ago.
     fn problems(&self) -> Vec<String> {
         let age = self.ended.elapsed();
-        let old = format!("this was found {} s ago: Prometheus takes long to answer anew", age.as_secs());
+        let old = format!("this was found {} s ago, and is asked for anew", age.as_secs());
         self.reading.problems.iter().cloned().chain((age > OLD).then_some(old)).collect()
     }
 
@@ -95,7 +96,7 @@ impl Source {
     }
 }
 
-/// Begins to look anew at clusters that somebody looks at, and to keep the last hour of this machine's cards, where it has some.
+/// Begins to look anew at clusters of which a Prometheus tells, and to keep the last hour of this machine's cards, where it has some.
 pub(crate) fn start(web: &Web) {
     seen::keep_warm(web);
     let has_cards =

@@ -2,13 +2,13 @@
 //! looked anew beside that, once for all.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use cubeloom_domain::clusters::{ClusterRecord, LOCAL};
 use cubeloom_domain::executor::Executor;
 use cubeloom_monitoring::GOOD_FOR;
-use tokio::sync::Mutex as Turn;
+use tokio::sync::{Mutex as Turn, Semaphore};
 
 use super::{By, Look, found, found_by};
 use crate::error::{ApiError, ApiResult};
@@ -31,9 +31,22 @@ fn shown_for(took: Duration) -> Duration {
     rest(took) + AGAIN + took
 }
 
-/// By cluster.
-#[derive(Default)]
-pub(super) struct Seen(Mutex<HashMap<String, Arc<Slot>>>);
+/// So many clusters are looked at at a time while nobody asks: one Prometheus may tell of many.
+const AT_ONCE: usize = 2;
+
+/// What was seen.
+pub(super) struct Seen {
+    /// By cluster.
+    slots: Mutex<HashMap<String, Arc<Slot>>>,
+    /// Who looks while nobody asks has one of these.
+    unasked: Arc<Semaphore>,
+}
+
+impl Default for Seen {
+    fn default() -> Self {
+        Self { slots: Mutex::default(), unasked: Arc::new(Semaphore::new(AT_ONCE)) }
+    }
+}
 
 /// What was seen of a cluster.
 #[derive(Default)]
@@ -69,11 +82,21 @@ impl Slot {
         Ok(look)
     }
 
-    /// Looks anew beside what is shown meanwhile, unless somebody does already.
-    fn look_beside(self: &Arc<Self>, web: &Web, executor: Arc<dyn Executor>, record: Option<ClusterRecord>) {
+    /// Looks anew beside what is shown meanwhile, unless somebody does already; where `waits` is given, when it has a place.
+    fn look_beside(
+        self: &Arc<Self>,
+        web: &Web,
+        executor: Arc<dyn Executor>,
+        record: Option<ClusterRecord>,
+        waits: Option<Arc<Semaphore>>,
+    ) {
         let Ok(turn) = Arc::clone(&self.turn).try_lock_owned() else { return };
         let (slot, web) = (Arc::clone(self), web.clone());
         tokio::spawn(async move {
+            let _place = match &waits {
+                Some(places) => places.acquire().await.ok(),
+                None => None,
+            };
             if let Err(error) = slot.look(&web, executor, record).await {
                 tracing::debug!(error = error.detail(), "a cluster was not looked at anew");
             }
@@ -120,11 +143,15 @@ pub(super) async fn look_unasked(web: &Web, name: &str) -> ApiResult<Arc<Look>> 
     seen_or_found(web, &slot(web, name), known).await
 }
 
+fn slots(web: &Web) -> MutexGuard<'_, HashMap<String, Arc<Slot>>> {
+    web.monitor().seen.slots.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// What was seen of a cluster, or a place for it; what was seen of clusters that are gone goes.
 fn slot(web: &Web, name: &str) -> Arc<Slot> {
-    let mut seen = web.monitor().seen.0.lock().unwrap_or_else(PoisonError::into_inner);
-    seen.retain(|name, _| web.clusters().get(name).is_some());
-    Arc::clone(seen.entry(name.to_owned()).or_default())
+    let mut slots = slots(web);
+    slots.retain(|name, _| web.clusters().get(name).is_some());
+    Arc::clone(slots.entry(name.to_owned()).or_default())
 }
 
 async fn seen_or_found(
@@ -139,7 +166,7 @@ async fn seen_or_found(
     // Others are as quick as they are asked, and what could not be asked is asked again.
     let is_shown = |look: &Arc<Look>| look.is_slow() && look.ended.elapsed() < shown_for(look.took);
     if let Some(look) = slot.last(by).filter(is_shown) {
-        slot.look_beside(web, executor, record);
+        slot.look_beside(web, executor, record, None);
         return Ok(look);
     }
     let _turn = slot.turn.lock().await;
@@ -173,17 +200,76 @@ pub(super) fn keep_warm(web: &Web) {
 
 async fn look_where_due(web: &Web) -> ApiResult<()> {
     for record in web.store().clusters().await? {
-        look_beside(web, record);
+        look_unwanted(web, record);
     }
     Ok(())
 }
 
+/// Looks at a cluster that was added, or has other settings now, if a Prometheus tells of it.
+pub(crate) fn look_at_changed(web: &Web, record: ClusterRecord) {
+    // Who looks by other settings still is not waited for.
+    slots(web).remove(&record.name);
+    look_unwanted(web, record);
+}
+
 /// Looks at a cluster of which a Prometheus tells, beside what is shown of it meanwhile, if it is time to.
-pub(crate) fn look_beside(web: &Web, record: ClusterRecord) {
+fn look_unwanted(web: &Web, record: ClusterRecord) {
     let is_told = record.settings.monitoring.prometheus.is_some();
     let Some(executor) = web.clusters().get(&record.name).filter(|_| is_told) else { return };
     let slot = slot(web, &record.name);
     if slot.is_due(found_by(Some(&record))) {
-        slot.look_beside(web, executor, Some(record));
+        slot.look_beside(web, executor, Some(record), Some(Arc::clone(&web.monitor().seen.unasked)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cubeloom_domain::Timestamp;
+    use cubeloom_domain::monitoring::{MonitoringSettings, Reading};
+    use cubeloom_monitoring::Prometheus;
+    use cubeloom_testkit::builders;
+
+    use super::super::Source;
+    use super::*;
+
+    const BY: Option<By> = Some((Timestamp(0), 1));
+
+    /// A cluster at which a look that took so long has ended so long ago, in seconds.
+    fn seen(took: u64, ago: u64) -> Slot {
+        let told = MonitoringSettings {
+            prometheus: Some("http://127.0.0.1:9".into()),
+            ..MonitoringSettings::default()
+        };
+        let look = Look {
+            facts: builders::facts("1", "1Gi"),
+            reading: Reading::default(),
+            source: Source::Prometheus(Box::new(Prometheus::of(&told, None).unwrap().unwrap())),
+            grafana: None,
+            by: BY,
+            took: Duration::from_secs(took),
+            ended: Instant::now().checked_sub(Duration::from_secs(ago)).unwrap(),
+        };
+        Slot { last: Mutex::new(Some(Arc::new(look))), ..Slot::default() }
+    }
+
+    #[test]
+    fn it_is_looked_anew_about_once_a_minute_and_twice_where_somebody_asks() {
+        assert!(!seen(1, 20).is_due(BY) && seen(1, 50).is_due(BY));
+        let wanted = |ago| {
+            let slot = seen(1, ago);
+            slot.note_asked();
+            slot.is_due(BY)
+        };
+        assert!(!wanted(10) && wanted(20));
+        assert!(Slot::default().is_due(BY), "nobody has looked yet");
+        assert!(seen(1, 0).is_due(Some((Timestamp(0), 2))), "it has other settings");
+    }
+
+    #[test]
+    fn a_look_that_takes_long_is_repeated_seldom_and_shown_until_it_is() {
+        assert!(!seen(10, 150).is_due(BY) && seen(10, 190).is_due(BY));
+        for took in [0, 3, 10, 20].map(Duration::from_secs) {
+            assert!(shown_for(took) > rest(took) + took, "{took:?}");
+        }
     }
 }

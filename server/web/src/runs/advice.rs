@@ -59,10 +59,12 @@ pub(crate) async fn advice(
             held: held(worker, &record, sharing(&reader.plan, &planned, worker.role), seconds),
         })
         .collect();
+    // Those that have gone are told of for an hour.
+    let count = record.workers.max(u32::try_from(peers.len()).unwrap_or(u32::MAX));
     let found = of_task(&peers, &web.settings().advice);
     let advice = found.into_iter().map(|one| AdviceView::of_workers(one, &record.key)).collect();
     let (attempt, live) = (record.key.n, record.state.is_live());
-    Ok(TaskAdviceView { attempt, live, workers: record.workers, advice })
+    Ok(TaskAdviceView { attempt, live, workers: count, advice })
 }
 
 fn held<'w>(worker: &'w Worker<'_>, record: &AttemptRecord, sharing: Sharing, seconds: f64) -> Held<'w> {

@@ -1,27 +1,33 @@
 //! What the time of a run, or of a task of it, went to.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use cubeloom_domain::effective::{Effective, Telling};
 use cubeloom_domain::record::RunRecord;
 use cubeloom_domain::{RunId, TaskIx, Timestamp};
 use cubeloom_store::TimedTry;
 use moka::sync::Cache;
+use tokio::sync::{Mutex as Turn, OwnedMutexGuard};
+use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::reader::Reader;
 use crate::api::tasks::effective::{EffectiveView, TimePartView};
-use crate::error::ApiResult;
+use crate::error::{ApiError, ApiResult};
 use crate::state::Web;
 
 /// So many attempts are read at once: a run may have 100,000. What one page holds is told anew at every look.
 const PAGE: usize = 2_000;
 /// Runs, and tasks of runs, of which it is kept.
 const KEPT: u64 = 10_000;
-/// Telling it of one that goes on takes at most this part of the time: what takes a second is told anew every ten.
-const PART: u32 = 10;
+/// What was told of one that goes on is shown for so many times as long as it took to tell.
+const TIMES_AS_LONG: u32 = 10;
+/// How long a look waits for what has never been told. It goes on beside, and a later look has it.
+const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What the time of a run went to, or that of one task of it; `None` before an attempt.
+/// What the time of a run went to, or that of one task of it; `None` before an attempt, and while it is told for the first time of
+/// very many.
 ///
 /// # Errors
 /// When the database does not answer.
@@ -44,11 +50,12 @@ pub(crate) async fn of(
 /// What time went to, of runs and tasks with very many attempts, so that not every look reads them all.
 pub(super) struct Times(Cache<(RunId, Option<TaskIx>), Arc<Kept>>);
 
-/// Of one of them. One caller tells it; the others take what was told before, or wait for the first time.
+/// Of one of them. It is told once for all who ask, beside their requests: whoever leaves ends nothing.
 #[derive(Default)]
 struct Kept {
     lately: Mutex<Option<Lately>>,
-    telling: tokio::sync::Mutex<()>,
+    /// Who tells it holds this.
+    telling: Arc<Turn<()>>,
 }
 
 /// What was told lately.
@@ -93,22 +100,44 @@ impl Times {
 }
 
 impl Kept {
-    async fn of(&self, web: &Web, run: &RunRecord, task: Option<TaskIx>) -> ApiResult<Option<Effective>> {
-        let known = self.known(run);
-        let _telling = match (known, self.telling.try_lock()) {
-            (Some((found, true)), _) | (Some((found, false)), Err(_)) => return Ok(found),
-            (Some((_, false)), Ok(telling)) | (None, Ok(telling)) => telling,
-            (None, Err(_)) => {
-                let telling = self.telling.lock().await;
-                if let Some((found, _)) = self.known(run) {
-                    return Ok(found);
-                }
-                telling
+    /// What was told lately; else it is told now, which may take longer than anybody waits.
+    async fn of(
+        self: Arc<Self>,
+        web: &Web,
+        run: &RunRecord,
+        task: Option<TaskIx>,
+    ) -> ApiResult<Option<Effective>> {
+        if let Some((found, is_new)) = self.known(run) {
+            if !is_new && let Ok(turn) = Arc::clone(&self.telling).try_lock_owned() {
+                self.tell_beside(web, run, task, turn);
+            }
+            return Ok(found);
+        }
+        let first = async {
+            let turn = Arc::clone(&self.telling).lock_owned().await;
+            match self.known(run) {
+                Some((found, _)) => Ok(found),
+                None => self.tell_beside(web, run, task, turn).await.map_err(ApiError::internal)?,
             }
         };
-        let told = tell(web, &run.id, task).await?;
-        self.keep(run, &told);
-        Ok(told.found)
+        tokio::time::timeout(PATIENCE, first).await.unwrap_or(Ok(None))
+    }
+
+    /// Tells it, and keeps it.
+    fn tell_beside(
+        self: &Arc<Self>,
+        web: &Web,
+        run: &RunRecord,
+        task: Option<TaskIx>,
+        turn: OwnedMutexGuard<()>,
+    ) -> JoinHandle<ApiResult<Option<Effective>>> {
+        let (kept, web, run) = (Arc::clone(self), web.clone(), run.clone());
+        tokio::spawn(async move {
+            let told = tell(&web, &run.id, task).await?;
+            kept.keep(&run, &told);
+            drop(turn);
+            Ok(told.found)
+        })
     }
 
     /// What was told of the run as it is, whether it goes on or has ended, and whether it is new enough.
@@ -119,7 +148,7 @@ impl Kept {
     }
 
     fn keep(&self, run: &RunRecord, told: &Told) {
-        let until = Instant::now() + told.began.elapsed() * PART;
+        let until = Instant::now() + told.began.elapsed() * TIMES_AS_LONG;
         let lately = Lately { found: told.found.clone(), ended: ended(run), until };
         *self.lately.lock().unwrap_or_else(PoisonError::into_inner) = Some(lately);
     }

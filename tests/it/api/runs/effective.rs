@@ -75,9 +75,10 @@ fn a_run_says_what_its_time_went_to() {
     assert!(shown.contains("2 of 3 attempts reported steps"), "{shown}");
 }
 
-#[test]
+/// A server and a run of one task, to which another server that leads the run has added what `add` makes of its attempt and its
+/// instance; both ended after a second.
 #[expect(clippy::disallowed_methods, reason = "the server has the real time")]
-fn a_run_with_very_many_instances_says_it_too() {
+fn added(add: impl Fn(&AttemptRecord, &InstanceRecord) -> Changes) -> (Server, String) {
     let server = Server::start();
     let editor = server.as_(Who::Editor);
     let over = tempfile::tempdir().unwrap();
@@ -85,7 +86,6 @@ fn a_run_with_very_many_instances_says_it_too() {
     let run = start(&editor, &document("many", &format!("tasks:\n{}", task("many", &wait, ""))));
     until_task(&editor, &run, "many", "running");
     server.stop();
-    // Another server leads the run, and has more instances of its task than one page holds, each of which ran for a second.
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     let (ready, now) = (Timestamp(now.as_micros() as i64 - 10_000_000), Timestamp(now.as_micros() as i64));
     with_store(&server, async |store| {
@@ -94,22 +94,30 @@ fn a_run_with_very_many_instances_says_it_too() {
         let held = store.holding().await.unwrap().remove(0).attempt;
         let first = store.instances(&held.key.run).await.unwrap().remove(0);
         let ended_at = ready.plus(Duration::from_secs(1));
-        let mut changes = Changes::default();
-        for n in 1..=4_500 {
-            let (started_at, outcome) = (Some(ready), Outcome::Succeeded);
-            let mut attempt = AttemptRecord {
-                state: AttemptState::Ended { started_at, ended_at, outcome },
-                created_at: ready,
-                ..held.clone()
-            };
-            attempt.key.instance = n;
-            changes.attempts.push(attempt);
-            let (ready_at, ended_at) = (ready, Some(ended_at));
-            changes.instances.push(InstanceRecord { instance: n, ready_at, ended_at, ..first.clone() });
-        }
-        store.commit(&Lease { owner: "other".into() }, &changes).await.unwrap();
+        let (started_at, outcome) = (Some(ready), Outcome::Succeeded);
+        let state = AttemptState::Ended { started_at, ended_at, outcome };
+        let attempt = AttemptRecord { state, created_at: ready, ..held };
+        let instance = InstanceRecord { ready_at: ready, ended_at: Some(ended_at), ..first };
+        store.commit(&Lease { owner: "other".into() }, &add(&attempt, &instance)).await.unwrap();
     });
     server.run();
+    // Its process, which nobody leads any more, ends by itself.
+    over.close().unwrap();
+    (server, run)
+}
+
+#[test]
+fn a_run_with_very_many_instances_says_it_too() {
+    let (server, run) = added(|attempt, instance| {
+        let mut changes = Changes::default();
+        for n in 1..=4_500 {
+            let mut attempt = attempt.clone();
+            attempt.key.instance = n;
+            changes.attempts.push(attempt);
+            changes.instances.push(InstanceRecord { instance: n, ..instance.clone() });
+        }
+        changes
+    });
     let editor = server.as_(Who::Editor);
     // What was told before is shown again, and is the same but for the instance that goes on.
     for _ in 0..2 {
@@ -117,6 +125,21 @@ fn a_run_with_very_many_instances_says_it_too() {
         assert_eq!(found["attempts"], 4_501, "{found}");
         assert!(part(&found, "useful") >= 4_500.0, "{found}");
     }
-    // Its process, which nobody leads any more, ends by itself.
-    over.close().unwrap();
+}
+
+#[test]
+fn a_task_that_was_tried_very_often_says_it_too() {
+    let (server, run) = added(|attempt, _| {
+        let tries = (2..=2_500).map(|n| {
+            let mut attempt = attempt.clone();
+            attempt.key.n = n;
+            attempt
+        });
+        Changes { attempts: tries.collect(), ..Changes::default() }
+    });
+    let editor = server.as_(Who::Editor);
+    for _ in 0..2 {
+        let found = editor.get(&format!("/runs/{run}/tasks/many")).expect(200).json()["effective"].clone();
+        assert_eq!(found["attempts"], 2_500, "{found}");
+    }
 }

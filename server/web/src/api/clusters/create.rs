@@ -16,7 +16,8 @@ use crate::extract::Json;
 use crate::monitoring;
 use crate::state::Web;
 
-/// Adds a Kubernetes cluster. It is asked for nothing yet: its check says whether it answers, and what is missing there.
+/// Adds a Kubernetes cluster. It is asked for nothing yet, but its Prometheus is, where it has one: its check says whether it answers,
+/// and what is missing there.
 #[utoipa::path(
     post,
     path = "/clusters",
@@ -54,7 +55,7 @@ pub(crate) async fn create(
         Created::Yes => {
             web.clusters().put(record.name.clone(), executor);
             web.wake();
-            monitoring::look_beside(&web, record.clone());
+            monitoring::look_at_changed(&web, record.clone());
             Ok((StatusCode::CREATED, Tagged(1, record.into())))
         }
         Created::Exists => Err(ApiError::conflict(format!(

@@ -58,7 +58,7 @@ pub(crate) async fn update(
     record.revision = changed(done, "cluster", &name)?;
     web.clusters().put(name, executor);
     web.wake();
-    monitoring::look_beside(&web, record.clone());
+    monitoring::look_at_changed(&web, record.clone());
     Ok(Tagged(record.revision, record.into()))
 }
 

@@ -81,7 +81,8 @@ pub struct ProjectUseView {
     /// Memory that they use, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_used: Option<f64>,
-    /// Cards that work for them, as the sum of the shares of time.
+    /// Cards that work for them, as the sum of the shares of time. What is used of a card that several tasks hold is divided among
+    /// these.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gpus_used: Option<f64>,
 }

@@ -26,7 +26,7 @@ pub(crate) struct UsageQuery {
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct LineView {
     /// `cpu`, `throttled` (how long its threads were held back at the limit of CPU), `memory`, `disk_read`, `disk_written`,
-    /// `network_received`, `network_sent`, `io_wait` (for how much of the time it waited for storage, or else its node), and of its cards together `card_use` (their mean), `card_memory`, `card_power`.
+    /// `network_received`, `network_sent`, `io_wait` (for how much of the time it waited for storage; where that is not counted, for how much its node did), and of its cards together `card_use` (their mean), `card_memory`, `card_power`.
     pub name: String,
     /// `cores`, `bytes`, `bytes_per_second`, `percent`, `watts`
     pub unit: String,
