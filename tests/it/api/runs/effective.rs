@@ -110,7 +110,7 @@ fn added(add: impl Fn(&AttemptRecord, &InstanceRecord) -> Changes) -> (Server, S
 fn a_run_with_very_many_instances_says_it_too() {
     let (server, run) = added(|attempt, instance| {
         let mut changes = Changes::default();
-        for n in 1..=4_500 {
+        for n in 0..=4_500 {
             let mut attempt = attempt.clone();
             attempt.key.instance = n;
             changes.attempts.push(attempt);
@@ -119,18 +119,18 @@ fn a_run_with_very_many_instances_says_it_too() {
         changes
     });
     let editor = server.as_(Who::Editor);
-    // What was told before is shown again, and is the same but for the instance that goes on.
+    // What was told before is shown again.
     for _ in 0..2 {
         let found = editor.get(&format!("/runs/{run}")).expect(200).json()["effective"].clone();
         assert_eq!(found["attempts"], 4_501, "{found}");
-        assert!(part(&found, "useful") >= 4_500.0, "{found}");
+        assert!(part(&found, "useful") >= 4_501.0, "{found}");
     }
 }
 
 #[test]
 fn a_task_that_was_tried_very_often_says_it_too() {
     let (server, run) = added(|attempt, _| {
-        let tries = (2..=2_500).map(|n| {
+        let tries = (1..=2_500).map(|n| {
             let mut attempt = attempt.clone();
             attempt.key.n = n;
             attempt
