@@ -915,7 +915,7 @@ class LineView(TypedDict):
     name: str
     """
     `cpu`, `throttled` (how long its threads were held back at the limit of CPU), `memory`, `disk_read`, `disk_written`,
-    `network_received`, `network_sent`, `io_wait` (for how much of the time it waited for storage, or else its node), and of its cards together `card_use` (their mean), `card_memory`, `card_power`.
+    `network_received`, `network_sent`, `io_wait` (for how much of the time it waited for storage; where that is not counted, for how much its node did), and of its cards together `card_use` (their mean), `card_memory`, `card_power`.
     """
     unit: str
     """
@@ -1941,7 +1941,8 @@ class ProjectUseView(TypedDict):
     """
     gpus_used: NotRequired[float | None]
     """
-    Cards that work for them, as the sum of the shares of time.
+    Cards that work for them, as the sum of the shares of time. What is used of a card that several tasks hold is divided among
+    these.
     """
 
 
