@@ -129,13 +129,13 @@ fn a_run_with_very_many_instances_says_it_too() {
 
 #[test]
 fn a_task_that_was_tried_very_often_says_it_too() {
-    let (server, run) = added(|attempt, _| {
+    let (server, run) = added(|attempt, instance| {
         let tries = (1..=2_500).map(|n| {
             let mut attempt = attempt.clone();
             attempt.key.n = n;
             attempt
         });
-        Changes { attempts: tries.collect(), ..Changes::default() }
+        Changes { attempts: tries.collect(), instances: vec![instance.clone()], ..Changes::default() }
     });
     let editor = server.as_(Who::Editor);
     for _ in 0..2 {
