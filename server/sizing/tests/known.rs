@@ -201,7 +201,7 @@ fn where_nobody_knows_the_input_of_one_that_failed_the_line_does_not_hide_it() {
 fn after_too_little_memory_the_next_gets_no_less_than_another_has_used() {
     let ran_out = Attempt { status: Status::OutOfMemory, requested_memory: 4.0 * GIB, ..failed(0, 4.0) };
     let more = Attempt { requested_memory: 4.0 * GIB, ..failed(1, 10.0) };
-    let advice = learned([ran_out, more].into_iter()).advise("task", 4.0 * GIB, 4.0, None, 0);
+    let advice = learned([ran_out, more]).advise("task", 4.0 * GIB, 4.0, None, 0);
     assert!(advice.memory > 10.0 * GIB, "{advice:?}");
     assert_eq!(advice.basis, Basis::OutOfMemory);
 }
