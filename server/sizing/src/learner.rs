@@ -102,7 +102,7 @@ impl Strictness {
 #[derive(Clone, Debug, Default)]
 struct Known {
     seen: VecDeque<Seen>,
-    /// Attempts that failed, each larger than those after it, and how many were seen after each. They may not have needed their
+    /// Attempts that failed, without those of which a later one tells all, and how many were seen after each. They may not have needed their
     /// memory yet, so they say only how much is needed at least.
     failed: Vec<(Seen, usize)>,
     scale: Option<f64>,

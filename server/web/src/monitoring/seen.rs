@@ -8,7 +8,10 @@ use std::time::{Duration, Instant};
 use cubeloom_domain::clusters::{ClusterRecord, LOCAL};
 use cubeloom_domain::executor::Executor;
 use cubeloom_monitoring::GOOD_FOR;
-use tokio::sync::{Mutex as Turn, Semaphore};
+use futures::{StreamExt, stream};
+use tokio::sync::Mutex as Turn;
+use tokio::task::JoinHandle;
+use tokio::time::MissedTickBehavior;
 
 use super::{By, Look, found, found_by};
 use crate::error::{ApiError, ApiResult};
@@ -34,19 +37,9 @@ fn shown_for(took: Duration) -> Duration {
 /// So many clusters are looked at at a time while nobody asks: one Prometheus may tell of many.
 const AT_ONCE: usize = 2;
 
-/// What was seen.
-pub(super) struct Seen {
-    /// By cluster.
-    slots: Mutex<HashMap<String, Arc<Slot>>>,
-    /// Who looks while nobody asks has one of these.
-    unasked: Arc<Semaphore>,
-}
-
-impl Default for Seen {
-    fn default() -> Self {
-        Self { slots: Mutex::default(), unasked: Arc::new(Semaphore::new(AT_ONCE)) }
-    }
-}
+/// By cluster.
+#[derive(Default)]
+pub(super) struct Seen(Mutex<HashMap<String, Arc<Slot>>>);
 
 /// What was seen of a cluster.
 #[derive(Default)]
@@ -82,26 +75,21 @@ impl Slot {
         Ok(look)
     }
 
-    /// Looks anew beside what is shown meanwhile, unless somebody does already; where `waits` is given, when it has a place.
+    /// Looks anew beside what is shown meanwhile, unless somebody does already.
     fn look_beside(
         self: &Arc<Self>,
         web: &Web,
         executor: Arc<dyn Executor>,
         record: Option<ClusterRecord>,
-        waits: Option<Arc<Semaphore>>,
-    ) {
-        let Ok(turn) = Arc::clone(&self.turn).try_lock_owned() else { return };
+    ) -> Option<JoinHandle<()>> {
+        let turn = Arc::clone(&self.turn).try_lock_owned().ok()?;
         let (slot, web) = (Arc::clone(self), web.clone());
-        tokio::spawn(async move {
-            let _place = match &waits {
-                Some(places) => places.acquire().await.ok(),
-                None => None,
-            };
+        Some(tokio::spawn(async move {
             if let Err(error) = slot.look(&web, executor, record).await {
                 tracing::debug!(error = error.detail(), "a cluster was not looked at anew");
             }
             drop(turn);
-        });
+        }))
     }
 
     fn note_asked(&self) {
@@ -144,7 +132,7 @@ pub(super) async fn look_unasked(web: &Web, name: &str) -> ApiResult<Arc<Look>> 
 }
 
 fn slots(web: &Web) -> MutexGuard<'_, HashMap<String, Arc<Slot>>> {
-    web.monitor().seen.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    web.monitor().seen.0.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What was seen of a cluster, or a place for it; what was seen of clusters that are gone goes.
@@ -166,7 +154,7 @@ async fn seen_or_found(
     // Others are as quick as they are asked, and what could not be asked is asked again.
     let is_shown = |look: &Arc<Look>| look.is_slow() && look.ended.elapsed() < shown_for(look.took);
     if let Some(look) = slot.last(by).filter(is_shown) {
-        slot.look_beside(web, executor, record, None);
+        slot.look_beside(web, executor, record);
         return Ok(look);
     }
     let _turn = slot.turn.lock().await;
@@ -188,37 +176,36 @@ pub(super) fn keep_warm(web: &Web) {
     let web = web.downgrade();
     tokio::spawn(async move {
         let mut ticks = tokio::time::interval(AGAIN);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             ticks.tick().await;
             let Some(web) = web.upgrade() else { return };
-            if let Err(error) = look_where_due(&web).await {
-                tracing::debug!(error = error.detail(), "clusters were not looked at anew");
+            match web.store().clusters().await {
+                Ok(all) => stream::iter(all).for_each_concurrent(AT_ONCE, |one| look_if_due(&web, one)).await,
+                Err(error) => tracing::debug!(%error, "clusters were not looked at anew"),
             }
         }
     });
-}
-
-async fn look_where_due(web: &Web) -> ApiResult<()> {
-    for record in web.store().clusters().await? {
-        look_unwanted(web, record);
-    }
-    Ok(())
 }
 
 /// Looks at a cluster that was added, or has other settings now, if a Prometheus tells of it.
 pub(crate) fn look_at_changed(web: &Web, record: ClusterRecord) {
     // Who looks by other settings still is not waited for.
     slots(web).remove(&record.name);
-    look_unwanted(web, record);
+    let web = web.clone();
+    tokio::spawn(async move { look_if_due(&web, record).await });
 }
 
-/// Looks at a cluster of which a Prometheus tells, beside what is shown of it meanwhile, if it is time to.
-fn look_unwanted(web: &Web, record: ClusterRecord) {
+/// Looks at a cluster of which a Prometheus tells, if it is time to. Whoever asks meanwhile is shown what was found last.
+async fn look_if_due(web: &Web, record: ClusterRecord) {
     let is_told = record.settings.monitoring.prometheus.is_some();
     let Some(executor) = web.clusters().get(&record.name).filter(|_| is_told) else { return };
     let slot = slot(web, &record.name);
-    if slot.is_due(found_by(Some(&record))) {
-        slot.look_beside(web, executor, Some(record), Some(Arc::clone(&web.monitor().seen.unasked)));
+    if slot.is_due(found_by(Some(&record)))
+        && let Some(looks) = slot.look_beside(web, executor, Some(record))
+        && let Err(error) = looks.await
+    {
+        tracing::warn!(%error, "a look at a cluster has broken off");
     }
 }
 
