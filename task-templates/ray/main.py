@@ -35,6 +35,7 @@ GRACE = 5
 
 
 def main(words):
+    guard()
     match words:
         case ["head", workers, *words]:
             signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
@@ -91,6 +92,14 @@ def is_head_there():
     except OSError:
         return False
     return True
+
+
+def guard():
+    """Ray obeys whoever reaches it, unless it has a token: this job's own, which its workers have and nobody else. Where an
+    operator starts Ray it brings one of its own, as it has to ask the head. Versions before 2.52 know of none."""
+    if not by_operator():
+        os.environ.setdefault("RAY_AUTH_MODE", "token")
+        os.environ.setdefault("RAY_AUTH_TOKEN", os.environ["CUBELOOM_JOB_TOKEN"])
 
 
 def by_operator():

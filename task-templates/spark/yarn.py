@@ -9,7 +9,7 @@ import sys
 import zipfile
 from pathlib import Path
 
-from paths import TOGETHER
+from paths import DEFAULTS, TOGETHER
 
 #: What asks YARN; it runs below Spark, which has YARN's client.
 CLIENT = Path(__file__).resolve().parent / "yarn_client.py"
@@ -43,8 +43,9 @@ def run(words):
     os.environ["SPARK_LOCAL_IP"] = own
     tag = f"cubeloom-{os.environ.get('CUBELOOM_RUN', 'job')}-{secrets.token_hex(8)}".lower()
     # Spark would send the folder of its settings to YARN, and a worker may not list its own.
-    settings = f"--properties-file={os.environ.pop('SPARK_CONF_DIR')}/spark-defaults.conf"
-    options = [settings, *TOGETHER, f"--conf=spark.driver.host={own}", f"--conf=spark.yarn.tags={tag}"]
+    settings = f"--properties-file={os.environ.pop('SPARK_CONF_DIR')}/{DEFAULTS}"
+    # With YARN, Spark makes a secret for each application by itself.
+    options = [settings, "--conf=spark.authenticate=true", *TOGETHER, f"--conf=spark.driver.host={own}", f"--conf=spark.yarn.tags={tag}"]
     code = None
     driver = subprocess.Popen(["spark-submit", *options, *words])
     try:

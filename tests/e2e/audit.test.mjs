@@ -53,9 +53,9 @@ test("each filter leaves what fits, they go together, and are taken away", async
 
   const day = (shift) => new Date(Date.now() + shift * 86_400_000).toISOString().slice(0, 10);
   await narrowed(page, { since: day(2) });
-  await page.getByText("No such changes").waitFor();
+  await page.getByText("No such entries").waitFor();
   await narrowed(page, { until: day(-2) });
-  await page.getByText("No such changes").waitFor();
+  await page.getByText("No such entries").waitFor();
   await narrowed(page, { since: day(-1), until: day(1) });
   assert.ok((await rows(page).count()) > 3);
   await page.getByRole("link", { name: "Clear" }).click();

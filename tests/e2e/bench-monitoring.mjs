@@ -54,7 +54,7 @@ server.user("ada", "--admin");
 const api = server.api(server.token("ada"));
 const text = recording(Array.from({ length: NODES }, (_, index) => node(index)), { before: 600, after: 1200, step: 120 });
 const source = await prometheus(server.folder, text);
-const browser = await launch();
+const browser = await launch("full");
 try {
   const state = await session(browser, server, "ada");
   for (const [path, is] of [["", ".card-counts"], ["/nodes", ".card-canvas"]]) {

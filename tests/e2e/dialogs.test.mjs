@@ -66,7 +66,7 @@ async function opened(page, opener, lang) {
   await button.click();
   const dialog = page.getByRole("dialog");
   await dialog.waitFor();
-  const wrong = await look(page, lang);
+  const wrong = await look(page, lang, { dialog: true });
   if (!(await dialog.evaluate((one) => one.contains(document.activeElement)))) wrong.push("the focus is not in it");
   const { width, height } = page.viewportSize();
   const box = await dialog.boundingBox();
@@ -100,7 +100,7 @@ for (const options of LOOKS) {
     const shown = async (what) => {
       const dialog = page.getByRole("dialog");
       await dialog.waitFor();
-      wrong.push(...(await look(page, options.lang)).map((fault) => `${what}: ${fault}`));
+      wrong.push(...(await look(page, options.lang, { dialog: true })).map((fault) => `${what}: ${fault}`));
       await page.keyboard.press("Escape");
       await dialog.waitFor({ state: "detached" });
     };

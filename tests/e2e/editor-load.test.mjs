@@ -55,7 +55,9 @@ for (const lang of ["en", "zh"]) {
     await settled(page);
     for (let before = -1; scripts.size > before; ) {
       before = scripts.size;
-      await page.waitForTimeout(1000);
+      // What is loaded ahead waits until the page has nothing to do.
+      await page.evaluate(() => new Promise((done) => { requestIdleCallback(done); }));
+      await settled(page);
     }
     const loaded = await texts();
     const size = [...loaded.values()].reduce((sum, text) => sum + gzipSync(text).length, 0);

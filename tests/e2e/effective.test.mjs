@@ -3,8 +3,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 
-import { flawless, look, settled } from "./support/browser.mjs";
-import { THEMES } from "./support/pictures.mjs";
+import { LOOKS, flawless, look, settled } from "./support/browser.mjs";
 import { siteFor } from "./support/site.mjs";
 import { ended, stage } from "./support/stage.mjs";
 import { stuck } from "./support/stuck.mjs";
@@ -25,30 +24,26 @@ const WORDS = {
   zh: ["重复的步骤", "失败：存储", "train 疑似挂起", "worker-0 当时的调用栈"],
 };
 
-for (const lang of ["en", "zh"]) {
-  for (const theme of THEMES) {
-    for (const size of ["wide", "narrow"]) {
-      test(`what time went to, and what hangs: ${lang}, ${theme}, ${size}`, async () => {
-        const page = await site.open({ as: "emil", lang, theme, size });
-        const [again, failure, hangs, stacks] = WORDS[lang];
-        await page.goto(`/runs/${site.there.run}`);
-        await page.getByText(hangs).first().waitFor();
-        await page.locator("#run-effective summary").click();
-        await page.locator("#run-effective").getByText(failure).waitFor();
-        await settled(page);
-        assert.deepEqual(await look(page, lang), []);
-        await page.goto(`/runs/${site.there.run}/tasks/train`);
-        await page.locator("#task-effective summary").click();
-        await page.locator("#task-effective").getByText(again).waitFor();
-        assert.ok((await page.locator("#task-effective rect").count()) >= 4, "a part each");
-        await page.getByText(stacks).click();
-        await page.locator(".stacks pre").getByText(/thread \d+ \(sleep\)|thread \d+ \(sh\)/).first().waitFor();
-        await settled(page);
-        assert.deepEqual(await look(page, lang), []);
-        if (process.env["PICTURES"]) await page.screenshot({ path: `${process.env["PICTURES"]}/${lang}-${theme}-${size}.png`, fullPage: true });
-        flawless(page);
-        await page.context().close();
-      });
-    }
-  }
+for (const { lang, theme, size, accessible } of LOOKS) {
+  test(`what time went to, and what hangs: ${lang}, ${theme}, ${size}`, async () => {
+    const page = await site.open({ as: "emil", lang, theme, size });
+    const [again, failure, hangs, stacks] = WORDS[lang];
+    await page.goto(`/runs/${site.there.run}`);
+    await page.getByText(hangs).first().waitFor();
+    await page.locator("#run-effective summary").click();
+    await page.locator("#run-effective").getByText(failure).waitFor();
+    await settled(page);
+    assert.deepEqual(await look(page, lang, { accessible }), []);
+    await page.goto(`/runs/${site.there.run}/tasks/train`);
+    await page.locator("#task-effective summary").click();
+    await page.locator("#task-effective").getByText(again).waitFor();
+    assert.ok((await page.locator("#task-effective rect").count()) >= 4, "a part each");
+    await page.getByText(stacks).click();
+    await page.locator(".stacks pre").getByText(/thread \d+ \(sleep\)|thread \d+ \(sh\)/).first().waitFor();
+    await settled(page);
+    assert.deepEqual(await look(page, lang, { accessible }), []);
+    if (process.env["PICTURES"]) await page.screenshot({ path: `${process.env["PICTURES"]}/${lang}-${theme}-${size}.png`, fullPage: true });
+    flawless(page);
+    await page.context().close();
+  });
 }

@@ -3,17 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { flawless, look, settled } from "./support/browser.mjs";
+import { LOOKS, flawless, look, settled } from "./support/browser.mjs";
 import { siteFor } from "./support/site.mjs";
 
 const site = siteFor((server) => ({ link: server.says().match(/https?:\/\/\S+\/welcome\?token=[\w-]+/)[0] }));
-
-const LOOKS = [
-  { lang: "en", theme: "light", size: "wide" },
-  { lang: "en", theme: "dark", size: "narrow" },
-  { lang: "zh", theme: "dark", size: "wide" },
-  { lang: "zh", theme: "light", size: "narrow" },
-];
 
 /** Every look of a page that needs no account; `mistaken`: also as it is with mistakes in it. */
 async function everyLook(path, mistaken) {
@@ -21,14 +14,14 @@ async function everyLook(path, mistaken) {
     const page = await site.open(options);
     await page.goto(path);
     await settled(page);
-    assert.deepEqual(await look(page, options.lang), [], JSON.stringify(options));
+    assert.deepEqual(await look(page, options.lang, options), [], JSON.stringify(options));
     if (mistaken) {
       await page.locator("[name=name]").fill("Not A Name");
       await page.locator("[name=password]").fill("short");
       await page.locator("main form button.primary").last().click();
       await page.locator(".field-error").first().waitFor();
       page.faults = page.faults.filter((fault) => !fault.includes("a status of 422"));
-      assert.deepEqual(await look(page, options.lang), [], `with mistakes, ${JSON.stringify(options)}`);
+      assert.deepEqual(await look(page, options.lang, options), [], `with mistakes, ${JSON.stringify(options)}`);
       assert.equal(await page.locator(".field-error").count(), 2);
     }
     await page.context().close();
@@ -56,7 +49,7 @@ test("the page of an invitation and of a lost password is legible, and so is tha
     await page.goto("/link?token=nothing");
     await settled(page);
     page.faults = [];
-    assert.deepEqual(await look(page, options.lang), []);
+    assert.deepEqual(await look(page, options.lang, options), []);
     await page.context().close();
   }
 });

@@ -66,12 +66,12 @@ test("signing in, starting a run and moving in its graph need no mouse", async (
   flawless(page);
 });
 
-/** Numbers what a mouse could use on the page, and says how many there are. */
-function mark() {
+/** Numbers what a mouse could use in a part of the page, and says how many there are. */
+function mark(within) {
   const usable = "a[href], button, input, select, textarea, summary, [tabindex='0']";
   const groups = new Set();
   let count = 0;
-  for (const one of document.querySelectorAll(usable)) {
+  for (const one of document.querySelector(within).querySelectorAll(usable)) {
     const seen = one.checkVisibility({ visibilityProperty: true }) && !one.closest("[inert]");
     // Of several that share one tabindex, the arrow keys reach the others; of radio buttons, too.
     const roving = one.tabIndex < 0 || (one.type === "radio" && groups.has(one.name));
@@ -83,38 +83,42 @@ function mark() {
   return count;
 }
 
-/** The number of what has the focus, its name, and whether that is seen. */
-function focused() {
+/** The number of what has the focus, its name, and whether that is seen: what is drawn may show it some frames later. */
+async function focused() {
   const one = document.activeElement;
-  // A ring, the thicker line of what is drawn, or a frame around it.
-  const around = [one, one?.parentElement, one?.closest(".editor-text"), one?.querySelector("rect"), one?.firstElementChild];
-  const lit = around.some((each) => {
-    const style = each && getComputedStyle(each);
-    if (each instanceof SVGRectElement) return parseFloat(style.strokeWidth) >= 3;
-    return style && ((style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0) || style.boxShadow !== "none");
-  });
-  const frame = one?.parentElement && getComputedStyle(one.parentElement, "::after");
-  const framed = frame && frame.content !== "none" && parseFloat(frame.borderTopWidth) >= 2;
+  const isLit = () => {
+    // A ring, the thicker line of what is drawn, or a frame around it.
+    const around = [one, one?.parentElement, one?.closest(".editor-text"), one?.querySelector("rect"), one?.firstElementChild];
+    const lit = around.some((each) => {
+      const style = each && getComputedStyle(each);
+      if (each instanceof SVGRectElement) return parseFloat(style.strokeWidth) >= 3;
+      return style && ((style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0) || style.boxShadow !== "none");
+    });
+    const frame = one?.parentElement && getComputedStyle(one.parentElement, "::after");
+    return lit || (frame && frame.content !== "none" && parseFloat(frame.borderTopWidth) >= 2);
+  };
+  for (let frame = 0; frame < 10 && !isLit(); frame += 1) await new Promise(requestAnimationFrame);
   // An editor of text keeps Tab for itself until Escape was pressed.
   const keeps = one?.classList.contains("cm-content") ?? false;
-  return { keeps, number: one?.closest("[data-numbered]")?.dataset.numbered, name: one?.outerHTML.slice(0, 90), lit: lit || framed };
+  return { keeps, number: one?.closest("[data-numbered]")?.dataset.numbered, name: one?.outerHTML.slice(0, 90), lit: isLit() };
 }
 
 test("Tab reaches everything on every page, and shows where it is", async () => {
   const page = await site.open({ as: "ada" });
   const wrong = [];
+  // What is around the pages is the same on each: after the first of them, Tab begins with what the page has itself.
+  let within = "body";
   for (const { path, signedIn = true, missing } of PAGES(site.there)) {
     if (!signedIn || missing) continue;
     await page.goto(path);
     await settled(page);
-    const count = await page.evaluate(mark);
+    const count = await page.evaluate(mark, within);
+    if (within === "main") await page.locator("main").focus();
+    within = "main";
     const reached = new Set();
     for (let i = 0; i < count + 20 && reached.size < count; i += 1) {
       await page.keyboard.press("Tab");
-      let at = await page.evaluate(focused);
-      // What is drawn may show it with the next frame only.
-      if (!at.lit) at = await page.waitForTimeout(100).then(() => page.evaluate(focused));
-      const { keeps, number, name, lit } = at;
+      const { keeps, number, name, lit } = await page.evaluate(focused);
       if (keeps) await page.keyboard.press("Escape");
       if (number === undefined) continue;
       if (!reached.has(number) && !lit) wrong.push(`${path}: nothing shows that this has the focus: ${name}`);

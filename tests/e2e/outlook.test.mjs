@@ -5,6 +5,7 @@ import { after, test } from "node:test";
 
 import { flawless, look } from "./support/browser.mjs";
 import { node, openEditor } from "./support/editor.mjs";
+import { eventually } from "./support/eventually.mjs";
 import { siteFor } from "./support/site.mjs";
 import { ended, stage, start } from "./support/stage.mjs";
 
@@ -37,11 +38,10 @@ const site = siteFor(async (server) => {
   for (let n = 0; n < 3; n += 1) await ended(api, await start(api, { document: HOLDS("sleep 0.3") }));
   const live = await start(api, { document: HOLDS("sleep 300") });
   await api("POST", "/projects/default/pipelines", { document: MARKED, message: "as it began" });
-  for (let n = 0; n < 300; n += 1) {
+  await eventually(async () => {
     const { body } = await api("GET", "/clusters/local");
-    if (body.running.some((one) => one.run === live)) break;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
+    assert.ok(body.running.some((one) => one.run === live), "the job runs");
+  });
   return { ...there, live };
 });
 

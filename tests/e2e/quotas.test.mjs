@@ -19,11 +19,10 @@ const site = siteFor(async (server) => {
   const there = await stage(server);
   const held = `apiVersion: cubeloom/v1\nkind: Pipeline\nname: held\ntasks: [{name: hold, template: command, resources: {cpu: 500m}, arguments: {command: [sh, -c, "until test -e ${server.path("gate")}; do sleep 0.2; done"]}}]\n`;
   const live = await start(there.api, { document: held });
-  for (let n = 0; n < 300; n += 1) {
+  await eventually(async () => {
     const { body } = await there.api("GET", "/clusters/local");
-    if (body.running.some((one) => one.run === live)) break;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
+    assert.ok(body.running.some((one) => one.run === live), "the job runs");
+  });
   return { ...there, live };
 });
 

@@ -15,7 +15,7 @@ name: busy
 tasks:
   - name: work
     template: command
-    resources: {cpu: 500m, memory: 256Mi}
+    resources: {cpu: 100m, memory: 256Mi}
     arguments:
       command:
         - sh
@@ -60,13 +60,14 @@ test("what a task uses is drawn while it runs, beside what it may use", async ()
   const line = (view, name) => view.workers[0].lines.find((one) => one.name === name);
   const before = await usage();
   await until("more to be known", async () => line(await usage(), "memory").points.length > line(before, "memory").points.length + 2);
+  // On a busy machine it may take a while until it is held back by its limit rather than by others.
+  await until("it to want more than it may have", async () => line(await usage(), "throttled").peak > 0);
   await api("POST", `/runs/${run}/cancel`);
   await ended(api, run);
   const after = await usage();
   assert.ok(before.live && !after.live);
-  assert.ok(line(after, "cpu").peak > 0.1 && line(after, "cpu").peak < 0.9, "it had half a core");
-  assert.ok(line(after, "disk_written").peak > 5e6, "it wrote 30 MB at once");
-  assert.ok(line(after, "throttled").peak > 0, "it wanted more than half a core");
+  assert.ok(line(after, "cpu").peak > 0.01 && line(after, "cpu").peak < 0.5, "it had a tenth of a core");
+  assert.ok(line(after, "disk_written").peak > 1e6, "it wrote 30 MB at once");
   assert.deepEqual(after.missing, ["network"], "waiting for storage is told by its group, or else by the machine");
   assert.match(await part.locator("[data-usage-note]").innerText(), /^Not told here: network$/);
   await page.locator("[data-usage-note]", { hasText: "network" }).waitFor();

@@ -26,27 +26,56 @@ mod watch;
 use baseline::Baseline;
 use cubeloom_testkit::postgres::Database;
 use document::Document;
-use figures::Figures;
+use figures::{BACK_WITHIN, Figures};
 use moments::Numbers;
+use points::{Group, Half};
 use site::Site;
 
 /// Where the random moments begin, unless `CUBELOOM_TEST_SEED` says otherwise.
 const SEED: u64 = 20_240_229;
 
 #[test]
-fn at_every_failpoint() {
+fn at_failpoints_of_a_run_the_first_half() {
+    in_runs(Half::First);
+}
+
+#[test]
+fn at_failpoints_of_a_run_the_second_half() {
+    in_runs(Half::Second);
+}
+
+fn in_runs(half: Half) {
     let baseline = Baseline::of(&mut Site::new(None), Document::short());
+    let mut site = Site::new(None);
+    let mut figures = Figures::of(&baseline);
+    points::kill(&mut site, &baseline, (Group::Run(half), 12, 3), &mut numbers(), &mut figures);
+    points::find_unreached(Group::Run(half), &site, &mut figures);
+    tell(&figures);
+}
+
+#[test]
+fn at_failpoints_of_a_beginning_and_while_cancelling() {
+    at_the_beginning(Document::short());
+}
+
+fn at_the_beginning(document: Document) {
+    let baseline = Baseline::of(&mut Site::new(None), document);
     let mut site = Site::new(None);
     let mut figures = Figures::of(&baseline);
     points::kill_at_the_first_start(&mut site, &baseline, &mut figures);
     points::kill_the_client(&mut site, &baseline, &mut figures);
-    points::kill(&mut site, &baseline, 12, 3, &mut numbers(), &mut figures);
     points::kill_while_cancelling(&mut site, &mut figures);
-    points::kill_while_preparing(&mut site, &mut figures);
-    points::kill_while_firing(&mut Site::new(None), &mut figures);
-    resizing::kill(&mut Site::new(None), &mut figures);
-    growing::kill(&mut Site::new(None), &mut figures);
-    points::find_unreached(&mut figures);
+    part::kill(&mut site, &mut figures);
+    points::find_unreached(Group::Beginning, &site, &mut figures);
+    tell(&figures);
+}
+
+#[test]
+fn while_a_gang_is_resized() {
+    let mut site = Site::new(None);
+    let mut figures = Figures::default();
+    resizing::kill(&mut site, &mut figures);
+    points::find_unreached(Group::Scale, &site, &mut figures);
     tell(&figures);
 }
 
@@ -67,8 +96,10 @@ fn while_a_job_gives_back() {
 
 #[test]
 fn while_a_job_gets_more_memory() {
+    let mut site = Site::new(None);
     let mut figures = Figures::default();
-    growing::kill(&mut Site::new(None), &mut figures);
+    growing::kill(&mut site, &mut figures);
+    points::find_unreached(Group::Grow, &site, &mut figures);
     tell(&figures);
 }
 
@@ -83,8 +114,10 @@ fn while_a_schedule_fires_on_postgresql() {
 
 #[test]
 fn while_a_schedule_fires() {
+    let mut site = Site::new(None);
     let mut figures = Figures::default();
-    schedule::kill(&mut Site::new(None), &mut figures);
+    schedule::kill(&mut site, &mut figures);
+    points::find_unreached(Group::Schedule, &site, &mut figures);
     tell(&figures);
 }
 
@@ -121,18 +154,16 @@ fn without_adoption_the_test_turns_red() {
 #[ignore = "many runs: make crash-test"]
 fn at_every_failpoint_in_a_run_of_its_own() {
     let baseline = Baseline::of(&mut Site::new(None), Document::of_200_tasks());
-    let mut site = Site::new(None);
-    let mut figures = Figures::of(&baseline);
     let mut numbers = numbers();
-    points::kill_at_the_first_start(&mut site, &baseline, &mut figures);
-    points::kill_the_client(&mut site, &baseline, &mut figures);
-    points::kill(&mut site, &baseline, 1, 1, &mut numbers, &mut figures);
-    points::kill(&mut site, &baseline, 10, 20, &mut numbers, &mut figures);
-    points::kill_while_cancelling(&mut site, &mut figures);
-    points::kill_while_preparing(&mut site, &mut figures);
-    points::kill_while_firing(&mut Site::new(None), &mut figures);
-    points::find_unreached(&mut figures);
-    tell(&figures);
+    for group in [Group::Run(Half::First), Group::Run(Half::Second)] {
+        let mut site = Site::new(None);
+        let mut figures = Figures::of(&baseline);
+        points::kill(&mut site, &baseline, (group, 1, 1), &mut numbers, &mut figures);
+        points::kill(&mut site, &baseline, (group, 10, 20), &mut numbers, &mut figures);
+        points::find_unreached(group, &site, &mut figures);
+        tell(&figures);
+    }
+    at_the_beginning(Document::of_200_tasks());
 }
 
 #[test]
@@ -162,6 +193,7 @@ fn random_moments(database: Option<String>, document: Document, kills: u64) {
 fn tell(figures: &Figures) {
     eprintln!("{figures}");
     assert!(figures.findings.is_empty(), "\n{}\n", figures.findings.join("\n"));
+    assert!(figures.median() <= BACK_WITHIN, "mostly back at work after {:?}", figures.median());
 }
 
 fn numbers() -> Numbers {

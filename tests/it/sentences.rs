@@ -62,6 +62,9 @@ const ELSEWHERE: &[&str] = &[
     "server/executor-kubernetes/src/stacks.rs",
     "server/executor-local/src/python/interpreter.rs",
     "server/executor-local/src/python/uv.rs",
+    "server/executor-local/src/sandbox.rs",
+    "server/executor-local/src/shim/streams.rs",
+    "server/executor-local/src/shim/view.rs",
     "server/store/",
     "server/web/src/api/complete.rs",
     "server/web/src/files/serve.rs",
@@ -123,6 +126,8 @@ const OTHERS: &[&str] = &[
     "command -v bash",
     "  printf '[exit code",
     "printf '%s\\n' {}; cat",
+    // What uv says, to be found in its words.
+    "building from source is disabled",
     // Expressions and commands that an import writes.
     "{{{{ [",
     "echo 'import",

@@ -122,6 +122,8 @@ impl TestApp {
         // More workers beside each other than a small machine has cores: they mostly sleep.
         command.env("CUBELOOM_LOCAL_CPU", "8").env("CUBELOOM_LOCAL_MEMORY", "4Gi");
         command.env("CUBELOOM_LOCAL_GRACE", "1s");
+        // Tests leave files for tasks beside the data folder, which lies there.
+        command.env("CUBELOOM_SANDBOX_TMP", "false");
         command.env("CUBELOOM_SERVER_LISTEN", "127.0.0.1:0");
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         command

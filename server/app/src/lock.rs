@@ -1,7 +1,8 @@
 //! Which process is the engine of a data folder: the one that holds `engine.lock`.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, Permissions};
 use std::io::{Read, Seek, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use std::time::Duration;
 
@@ -11,6 +12,9 @@ use rustix::io::Errno;
 use tokio::time::{Instant, sleep};
 
 use crate::paths;
+
+/// A process that can open the file can lock it: a worker could keep the next server from starting.
+const MODE: u32 = 0o600;
 
 /// How long a moment may be.
 const SOON: Duration = Duration::from_secs(2);
@@ -55,8 +59,11 @@ impl EngineLock {
             .write(true)
             .create(true)
             .truncate(false)
+            .mode(MODE)
             .open(path)
             .map_err(|error| refused(path, &error))?;
+        // An earlier version made it for everybody to read. Not every server owns the file that it may lock.
+        let _ = file.set_permissions(Permissions::from_mode(MODE));
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => {
                 write_pid(&mut file).map_err(|error| refused(path, &error))?;
@@ -90,7 +97,10 @@ mod tests {
     fn one_holder_at_a_time_who_is_named() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("engine.lock");
+        std::fs::write(&path, "").unwrap();
+        std::fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
         let lock = EngineLock::take(&path).unwrap().unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, MODE);
         assert_eq!(EngineLock::take(&path).unwrap().unwrap_err(), Holder { pid: Some(std::process::id()) });
         drop(lock);
         assert!(EngineLock::take(&path).unwrap().is_ok());

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::Read;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use anyhow::Context;
 use cubeloom_domain::{Bytes, Cpu};
@@ -37,6 +38,27 @@ pub fn program_for_workers(tools: &Path) -> anyhow::Result<PathBuf> {
             .with_context(|| format!("{} cannot be made", copy.display()))?;
     }
     Ok(copy)
+}
+
+/// The program of the workers' shims: `cubeloom-shim` beside this one, or this one itself where that is missing or of
+/// another version. Root starts shims: unlike workers, they need no copy.
+///
+/// # Errors
+/// When the system does not tell where this program is.
+pub fn shim() -> anyhow::Result<PathBuf> {
+    let program = program()?;
+    let small = program.with_file_name("cubeloom-shim");
+    let version = Command::new(&small).arg("--version").env_clear().stdin(Stdio::null()).output();
+    let found = version.map(|output| String::from_utf8_lossy(&output.stdout).trim_end().to_owned());
+    if found.as_ref().is_ok_and(|version| version == env!("CARGO_PKG_VERSION")) {
+        return Ok(small);
+    }
+    let found = found.unwrap_or_else(|error| error.to_string());
+    tracing::warn!(
+        program = %small.display(), %found,
+        "cubeloom-shim is missing or of another version: cubeloom is the shim, and tasks start more slowly"
+    );
+    Ok(program)
 }
 
 /// Whether everybody may read a file and enter the folders above it.

@@ -14,10 +14,10 @@ mod config;
 mod connections;
 mod counting;
 mod exit;
-mod failpoint;
 mod follow;
 mod lock;
 mod machine;
+mod memory;
 mod metrics;
 mod paths;
 mod planning;
@@ -35,6 +35,7 @@ mod web;
 use std::process::ExitCode;
 
 use clap::Parser;
+use cubeloom_executor_local::failpoint;
 
 use crate::cli::{Cli, Command};
 use crate::config::Config;
@@ -42,13 +43,10 @@ use crate::exit::Exit;
 use crate::telemetry::Level;
 
 fn main() -> ExitCode {
-    let mut args = std::env::args_os();
-    // A shim lives as long as its worker, and there may be thousands: nothing else is begun for it.
-    if args.nth(1).is_some_and(|word| word == cubeloom_executor_local::SHIM_ARG) {
-        failpoint::install();
-        return ExitCode::from(u8::try_from(cubeloom_executor_local::shim_main(args)).unwrap_or(u8::MAX));
-    }
     failpoint::install();
+    if std::env::args_os().nth(1).is_some_and(|word| word == cubeloom_executor_local::SHIM_ARG) {
+        return ExitCode::from(u8::try_from(cubeloom_executor_local::shim_main()).unwrap_or(u8::MAX));
+    }
     if let Some(code) = of_slurm() {
         return code;
     }
@@ -59,6 +57,7 @@ fn main() -> ExitCode {
     }
     // With `--run` somebody sits before the terminal.
     let server = matches!(&cli.command, Command::Serve(args) if args.run.is_none());
+    memory::share_heaps();
     let level = if server { Level::Server } else { Level::Quiet };
     let exit = dispatch(cli, level).unwrap_or_else(|error| {
         show::note(format!("cubeloom: {}", exit::sentence(&error)));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder};
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -13,14 +13,17 @@ use crate::exit::Invalid;
 /// The data folder of a server that root runs.
 const SYSTEM: &str = "/var/lib/cubeloom";
 
+/// Workers find what they are given by its digest, and cannot list what is another project's.
+const UNLISTED: u32 = 0o711;
+
 /// Folders in the data folder, and their modes: workers may run under other uids than the server.
 const FOLDERS: &[(&str, u32)] = &[
     ("db", 0o700),
     ("keys", 0o700),
     ("runs", 0o711),
     ("workspace", 0o711),
-    ("venvs", 0o755),
-    ("code", 0o755),
+    ("venvs", UNLISTED),
+    ("code", UNLISTED),
     ("templates", 0o755),
     ("tools", 0o755),
 ];
@@ -82,6 +85,10 @@ impl DataFolder {
                 Err(error) if error.kind() != ErrorKind::AlreadyExists || !folder.is_dir() => {
                     return Err(refused(&folder, error));
                 }
+                // An earlier version made it for everybody to list.
+                Err(_) if *mode == UNLISTED => {
+                    let _ = fs::set_permissions(&folder, fs::Permissions::from_mode(UNLISTED));
+                }
                 _ => {}
             }
         }
@@ -134,5 +141,27 @@ impl DataFolder {
     /// Where the engine hears of new work.
     pub fn wake(&self) -> PathBuf {
         self.0.join("wake.sock")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn workers_cannot_list_what_is_of_all_projects() {
+        let data = tempfile::tempdir().unwrap();
+        let code = data.path().join("code");
+        fs::create_dir(&code).unwrap();
+        fs::set_permissions(&code, fs::Permissions::from_mode(0o755)).unwrap();
+        let folder = DataFolder::open(data.path()).unwrap();
+        for path in [folder.code(), folder.path().join("venvs")] {
+            assert_eq!(
+                fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+                0o711,
+                "{}",
+                path.display()
+            );
+        }
     }
 }

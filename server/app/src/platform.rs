@@ -10,7 +10,7 @@ use cubeloom_domain::resources::Amount;
 use cubeloom_domain::template::TemplateSet;
 use cubeloom_domain::{Bytes, Clock, Cpu, RunId, Timestamp};
 use cubeloom_engine::{Engine, EngineConfig, Handle, Sharing};
-use cubeloom_executor_local::{LocalConfig, LocalExecutor};
+use cubeloom_executor_local::{LocalConfig, LocalExecutor, failpoint, is_for_installers};
 use cubeloom_store::{Options, Store};
 use cubeloom_web::secrets::{Keyring, StoreVault};
 use cubeloom_web::sub_runs::SubRuns;
@@ -19,11 +19,11 @@ use tokio::sync::watch;
 
 use crate::clock::MachineClock;
 use crate::clusters::{self, Keeper, Maker};
-use crate::config::Config;
+use crate::config::{Config, Origin};
 use crate::exit::Invalid;
 use crate::lock::EngineLock;
 use crate::paths::DataFolder;
-use crate::{failpoint, machine, sealing, templates, wake};
+use crate::{machine, sealing, templates, wake};
 
 /// The project of everything that the command line starts.
 pub const PROJECT: &str = "default";
@@ -320,13 +320,21 @@ pub async fn known_templates(config: &Config) -> anyhow::Result<TemplateSet> {
 /// The executor's settings.
 pub fn local_config(config: &Config, data: &DataFolder) -> anyhow::Result<LocalConfig> {
     let local = &config.settings.local;
-    let mut settings = LocalConfig::new(data.path(), machine::program_for_workers(&data.tools())?);
+    let mut settings = LocalConfig::new(data.path(), machine::shim()?);
+    settings.bin = machine::program_for_workers(&data.tools())?;
     settings.uid_base = local.uid_base;
     settings.grace = local.grace.0;
     settings.path.clone_from(&local.path);
     (settings.pids, settings.nofile, settings.adoption) = (local.pids, local.nofile, local.adoption);
+    (settings.log, settings.python_sources) = (local.log.0, local.python_sources);
+    settings.free = local.free.map(|free| free.0);
+    settings.sandbox = config.settings.sandbox;
+    settings.private = private(config);
     settings.volumes.clone_from(&config.settings.volumes);
     settings.shim_env = failpoint::environment();
+    let variables =
+        std::env::vars_os().filter_map(|(name, value)| name.into_string().ok().zip(value.into_string().ok()));
+    settings.installer_env = variables.filter(|(name, _)| is_for_installers(name)).collect();
     settings.capacity = capacity(local.cpu, local.memory);
     for (name, secret) in &config.settings.secrets {
         match secret.source() {
@@ -335,6 +343,18 @@ pub fn local_config(config: &Config, data: &DataFolder) -> anyhow::Result<LocalC
         }
     }
     Ok(settings)
+}
+
+/// Where the server's settings are, and its keys, where they do not lie in the data folder.
+fn private(config: &Config) -> Vec<PathBuf> {
+    let files = config.origins.values().filter_map(|origin| match origin {
+        Origin::File(path) => Some(path.clone()),
+        Origin::Default | Origin::Variable(_) | Origin::Flag(_) => None,
+    });
+    let mut private: Vec<PathBuf> = files.chain(config.settings.server.keys.clone()).collect();
+    private.sort();
+    private.dedup();
+    private
 }
 
 /// What jobs may use, when somebody said so; what was left unsaid is the machine's.

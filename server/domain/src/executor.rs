@@ -253,6 +253,12 @@ pub trait Executor: Send + Sync {
     /// Takes back, after a restart, the reservation that is stored with an attempt.
     fn rebind(&self, job: &Job, bindings: &Bindings);
 
+    /// Why nothing new starts there for now, where something is short that no job asks for, such as the room of a disk: a sentence.
+    /// Cheap: it is asked before each pass.
+    fn held_up(&self) -> Option<String> {
+        None
+    }
+
     /// How many jobs it is given at a time: what is sent of each lies in memory until it has taken it.
     fn at_once(&self) -> usize {
         usize::MAX

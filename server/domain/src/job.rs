@@ -193,6 +193,9 @@ pub struct PythonEnvironment {
     /// Packages that are there without being installed: what requires one of them gets no other.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub provided: Vec<String>,
+    /// Packages that may be built from what the package index has of them.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub builds: Vec<String>,
 }
 
 /// A secret given to a worker.

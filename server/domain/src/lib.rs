@@ -40,6 +40,7 @@ pub mod problem;
 pub mod quantity;
 pub mod quota;
 pub mod record;
+pub mod requirement;
 pub mod resources;
 pub mod schedule;
 pub mod search;

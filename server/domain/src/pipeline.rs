@@ -117,6 +117,7 @@ pub enum ParameterType {
     Object,
 }
 
+// A document may hold 100,000, most of which have few of the fields: the large ones are boxed.
 /// One node of a pipeline.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -137,7 +138,7 @@ pub struct Task {
     pub needs: Vec<String>,
     /// What each worker gets; over the template's amounts.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub resources: Option<ResourceRequest>,
+    pub resources: Option<Box<ResourceRequest>>,
     /// The same, for single roles.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub role_resources: BTreeMap<String, ResourceRequest>,
@@ -173,13 +174,13 @@ pub struct Task {
     pub trigger: Option<TriggerRule>,
     /// One instance for each element.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub for_each: Option<ForEach>,
+    pub for_each: Option<Box<ForEach>>,
     /// One instance for each trial of a search.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub search: Option<Search>,
+    pub search: Option<Box<Search>>,
     /// Where its workers go; over the pipeline's.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub placement: Option<Placement>,
+    pub placement: Option<Box<Placement>>,
     /// Larger goes first; over the pipeline's.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub priority: Option<i32>,

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use litemap::LiteMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -147,6 +148,9 @@ pub enum Late {
     Source(Value),
 }
 
+/// Values by name. A B-tree has room for eleven in each node, and a plan can hold 100,000 tasks of one argument.
+pub type LateMap = LiteMap<String, Late>;
+
 /// A task's part of the plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlannedTask {
@@ -170,10 +174,10 @@ pub struct PlannedTask {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub for_each: Option<PlannedForEach>,
     /// The arguments, defaults included.
-    pub arguments: BTreeMap<String, Late>,
+    pub arguments: LateMap,
     /// The variables of pipeline, template and task together.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
-    pub env: BTreeMap<String, Late>,
+    #[serde(skip_serializing_if = "LateMap::is_empty", default)]
+    pub env: LateMap,
     /// Whether a person does it, and no job: it has no roles then.
     #[serde(skip_serializing_if = "is_default", default)]
     pub asks: bool,

@@ -105,6 +105,10 @@ pub struct PythonRuntime {
     /// other, unless the requirements name it themselves.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub provided: Vec<String>,
+    /// Packages without a wheel that are built from what the package index has of them, where a task requires them. Their code
+    /// runs then, as the project's uid. What else has no wheel is not installed.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub builds: Vec<String>,
 }
 
 /// What must hold of the arguments before a task can be planned.

@@ -17,7 +17,7 @@ use cubeloom_workers::outputs;
 use cubeloom_workers::place::Place;
 
 use crate::conclude::last_lines;
-use crate::config::{NOFILE, PIDS};
+use crate::config::{LOG, NOFILE, PIDS};
 use crate::error::reason;
 use crate::folders::{OWN, make_all};
 use crate::gang::{Gang, Verdict};
@@ -101,7 +101,15 @@ impl Alone<'_> {
             user: None,
             masks: values.masks(&worker.secrets),
             outputs: (&worker.outputs_file).into(),
-            limits: Limits { cpu_millis: worker.cpu.0, memory: worker.memory.0, pids: PIDS, nofile: NOFILE },
+            limits: Limits {
+                cpu_millis: worker.cpu.0,
+                memory: worker.memory.0,
+                pids: PIDS,
+                nofile: NOFILE,
+                log: LOG,
+            },
+            view: None,
+            fence: None,
             cgroup: None,
             grace_ms: u64::try_from(self.grace.as_millis()).unwrap_or(u64::MAX),
             terminal: None,

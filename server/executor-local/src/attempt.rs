@@ -9,6 +9,7 @@ use cubeloom_domain::executor::{Event, Progress};
 use cubeloom_domain::failpoint::hit;
 use cubeloom_domain::lowered::{LocalJob, LocalWorker};
 use cubeloom_domain::outcome::{Failure, WorkerName};
+use cubeloom_domain::quantity::Span;
 use cubeloom_domain::{AttemptKey, Bytes, Timestamp};
 use cubeloom_workers::ends::End;
 use rustix::process::Signal;
@@ -25,8 +26,8 @@ use crate::machine::Machine;
 use crate::scale::Wanted;
 use crate::spares::Spawned;
 use crate::spec::{self, ExitRecord, Note, StopWhy, StopWish};
-use crate::start;
 use crate::watch::{Gone, Watched, watch};
+use crate::{sandbox, start};
 use cubeloom_workers::tails::Tails;
 
 /// What can happen to an attempt.
@@ -88,6 +89,8 @@ pub(crate) struct Attempt {
     pub(crate) together: usize,
     /// Outputs that must be there in the end.
     pub(crate) required: Vec<String>,
+    /// How long it may run, and its preparation may take.
+    pub(crate) timeout: Option<Span>,
     sender: UnboundedSender<Happened>,
     pub(crate) shims: Vec<Option<Arc<OwnedFd>>>,
     pub(crate) began: Vec<Option<Timestamp>>,
@@ -123,6 +126,7 @@ impl Attempt {
             gang,
             together: count,
             required: Vec::new(),
+            timeout: None,
             sender,
             shims: vec![None; count],
             began: vec![None; count],
@@ -175,6 +179,7 @@ impl Attempt {
             machine: Arc::clone(&self.machine),
             job,
             person,
+            timeout: self.timeout,
             ranks,
             dir: self.dir.clone(),
             sender: self.sender.clone(),
@@ -210,6 +215,7 @@ impl Attempt {
         let machine = Arc::clone(&self.machine);
         let key = self.key.clone();
         let unprepared = self.unprepared.take();
+        let dir = self.dir.clone();
         let folders: Vec<PathBuf> = self.workers.iter().map(|worker| worker.folder.clone()).collect();
         let concluded = if conclude::is_quick(&self) {
             Ok(conclude::conclude(&self, unprepared))
@@ -220,7 +226,10 @@ impl Attempt {
             Ok(ended) => machine.ended(&key, ended),
             Err(error) => tracing::error!(%key, %error, "an attempt's end could not be told"),
         }
-        tokio::task::spawn_blocking(move || conclude::clean(&folders));
+        tokio::task::spawn_blocking(move || {
+            conclude::clean(&folders);
+            sandbox::remove(&dir, &key.object_name());
+        });
     }
 
     fn happened(&mut self, happened: Happened) {

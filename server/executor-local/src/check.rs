@@ -8,11 +8,12 @@ use rustix::process::{Resource, getrlimit};
 use serde::Serialize;
 
 use crate::cgroup::{Hierarchy, detect};
-use crate::config::LocalConfig;
+use crate::config::{LocalConfig, Sandbox};
 use crate::facts::{all_cores, installed_apt, most_memory, raise_open_files};
 use crate::folders::closed_parent;
 use crate::gpu::Gpus;
 use crate::python::{UV_VERSION, find_uv, probe};
+use crate::sandbox::Walls;
 
 /// All lines.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -45,7 +46,7 @@ const FEW_FILES: u64 = 4096;
 pub fn check(config: &LocalConfig) -> CheckReport {
     raise_open_files();
     let user = rustix::process::geteuid().is_root().then_some(config.uid_base);
-    let mut lines = vec![capacity(config), cgroups(), users(user), folders(config, user)];
+    let mut lines = vec![capacity(config), cgroups(), users(user), sandbox(config), folders(config, user)];
     lines.extend([python(config, user), uv(config), gpus(), disk(&config.data), files(), processes()]);
     lines.extend(packages(&config.apt));
     CheckReport { lines }
@@ -94,6 +95,33 @@ fn users(user: Option<u32>) -> CheckLine {
                 detail,
                 Some("run the server as root, so that each project has a uid".into()),
             )
+        }
+    }
+}
+
+fn sandbox(config: &LocalConfig) -> CheckLine {
+    let name = "sandbox";
+    let (walls, lacking) = Walls::of(config.sandbox);
+    let detail = match walls {
+        Walls::Namespaces(Sandbox { files, processes, tmp }) => {
+            let parts = [
+                (files, "the server's folder"),
+                (processes, "other projects' processes"),
+                (tmp, "the machine's /tmp and /dev/shm"),
+            ];
+            let hidden: Vec<&str> = parts.iter().filter(|(holds, _)| *holds).map(|(_, what)| *what).collect();
+            format!("workers do not see {}", hidden.join(", "))
+        }
+        Walls::Landlock => {
+            "Landlock: workers may not open what is other projects' in the server's folder".into()
+        }
+        Walls::None => "workers see what their uid may see".into(),
+    };
+    match lacking {
+        None => line(name, true, detail, None),
+        Some(why) => {
+            let hint = "run the server as root on Linux 5.8 or newer, in a container with CAP_SYS_ADMIN";
+            line(name, false, format!("{why}; {detail}"), Some(hint.into()))
         }
     }
 }

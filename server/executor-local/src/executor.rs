@@ -34,12 +34,13 @@ use crate::notes::Notes;
 use crate::owner::Owners;
 use crate::paths::Layout;
 use crate::python::Pythons;
+use crate::sandbox::Walls;
 use crate::scale::Wanted;
 use crate::spares::Spares;
 use crate::spec::StopWish;
 use crate::token::Tokens;
 use crate::xid::Xids;
-use crate::{cgroup, stacks, templates, terminal};
+use crate::{cgroup, room, stacks, templates, terminal};
 use cubeloom_workers::reports::Reports;
 
 /// Runs jobs as processes on this machine.
@@ -67,15 +68,21 @@ impl LocalExecutor {
         let facts = facts::facts(&config, &gpus);
         let xids = Arc::<Xids>::default();
         let meter = Meter::new(&gpus, Arc::clone(&xids));
+        let hierarchy = cgroup::detect();
+        let (walls, refused) = Walls::of(config.sandbox);
+        if let Some(why) = refused {
+            tracing::warn!("workers see more of this machine than they should, see `[sandbox]`: {why}");
+        }
         let machine = Machine {
             leases: Leases::new(&config.data, gpus, Arc::clone(&xids))?,
-            pythons: Pythons::new(&config),
+            pythons: Pythons::new(&config, hierarchy.clone()),
             tokens: Tokens::load(&layout.top("keys"))?,
             notes: Notes::new().map_err(LocalError::file("a pipe"))?,
             spares: Spares::default(),
             reports: Reports::default(),
             listening: OnceLock::new(),
-            hierarchy: cgroup::detect(),
+            hierarchy,
+            walls,
             observer: OnceLock::new(),
             attempts: Mutex::default(),
             layout,
@@ -188,6 +195,7 @@ impl Entry {
         let mut attempt = Attempt::new(Arc::clone(machine), job.key.clone(), workers, gang, self.sender);
         attempt.together = (local.gang as usize).clamp(1, local.workers.len().max(1));
         attempt.required.clone_from(&local.outputs);
+        attempt.timeout = job.timeout;
         attempt.watch_metric(job.watches.clone());
         attempt.growing.watches = job.grows && machine.has_groups();
         attempt
@@ -274,6 +282,10 @@ impl Executor for LocalExecutor {
     fn measure(&self) -> Option<Reading> {
         let node = self.facts.nodes.first()?;
         Some(self.meter.measure(node, self.machine.clock.now()))
+    }
+
+    fn held_up(&self) -> Option<String> {
+        room::lacking(&self.machine.config)
     }
 
     fn owner(&self, project: &str) -> Result<Option<u32>, Failure> {

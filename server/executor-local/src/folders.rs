@@ -1,12 +1,15 @@
 //! Making folders, and giving them to a project's uid.
 
-use std::fs::{self, DirBuilder};
+use std::fs::{self, DirBuilder, File};
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt, lchown};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use rustix::fs::{AtFlags, Gid, Mode, OFlags, Uid};
+use rustix::io::Errno;
 
 /// Passable, not listable, for everybody: what stands between the data folder and a project's own folders.
 pub(crate) const PASSABLE: u32 = 0o711;
@@ -74,6 +77,67 @@ pub(crate) fn make_owned(path: &Path, user: Option<u32>) -> io::Result<()> {
     Ok(())
 }
 
+/// Makes a folder below `root`, with all that lies between, and gives each to `user` that is not given yet. Workers can
+/// have put links there, and people name such paths: no link is followed, and no step leads upwards. A path that does not
+/// begin with `root` is one of the configuration.
+pub(crate) fn make_below(root: &Path, path: &Path, user: Option<u32>) -> io::Result<()> {
+    match path.strip_prefix(root) {
+        Ok(inside) => folder_below(root, inside, user).map(|_| ()),
+        Err(_) => make_owned(path, user),
+    }
+}
+
+/// Makes a file below `root` with the same care, opens it for writing and gives it to `user`. With `EXCL` it is a new one,
+/// whatever was there before.
+pub(crate) fn open_below(root: &Path, path: &Path, flags: OFlags, user: Option<u32>) -> io::Result<File> {
+    let inside = path.strip_prefix(root).map_err(|_| leads_out(path))?;
+    let (Some(above), Some(name)) = (inside.parent(), inside.file_name()) else {
+        return Err(leads_out(path));
+    };
+    let folder = folder_below(root, above, user)?;
+    if flags.contains(OFlags::EXCL) {
+        match rustix::fs::unlinkat(&folder, name, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+    }
+    let flags = flags | OFlags::CREATE | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let file = rustix::fs::openat(&folder, name, flags, Mode::from_raw_mode(0o644))?;
+    give_open(&file, user)?;
+    Ok(file.into())
+}
+
+fn folder_below(root: &Path, inside: &Path, user: Option<u32>) -> io::Result<OwnedFd> {
+    let mut folder = open_folder(&rustix::fs::CWD, root)?;
+    for part in inside.components() {
+        let Component::Normal(name) = part else { return Err(leads_out(inside)) };
+        match rustix::fs::mkdirat(&folder, name, Mode::from_raw_mode(OWN)) {
+            Ok(()) | Err(Errno::EXIST) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+        folder = open_folder(&folder, name)?;
+        if !is_given_folder(&folder) {
+            give_open(&folder, user)?;
+        }
+    }
+    Ok(folder)
+}
+
+fn leads_out(path: &Path) -> io::Error {
+    let name = path.display();
+    io::Error::new(io::ErrorKind::InvalidInput, format!("`{name}` leads out of the folder"))
+}
+
+fn open_folder(above: &impl AsFd, name: impl rustix::path::Arg) -> io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(rustix::fs::openat(above, name, flags, Mode::empty())?)
+}
+
+fn give_open(what: &impl AsFd, user: Option<u32>) -> io::Result<()> {
+    let Some(user) = user else { return Ok(()) };
+    Ok(rustix::fs::fchown(what, Some(Uid::from_raw(user)), Some(Gid::from_raw(user)))?)
+}
+
 /// Whether a folder is there and is not one that a server made and did not give away: it has died, or just made it.
 pub(crate) fn is_given(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|found| is_others(found.uid(), found.mode()))
@@ -133,5 +197,52 @@ mod tests {
         }
         assert_eq!(fs::metadata(&half).unwrap().uid(), 61_001);
         assert_eq!(fs::metadata(&others).unwrap().uid(), 0, "somebody chose its mode and owner");
+    }
+
+    #[test]
+    fn folders_are_given_also_below_those_that_pass_their_group_on() {
+        if !rustix::process::geteuid().is_root() {
+            return;
+        }
+        let workspace = tempfile::tempdir().unwrap();
+        let shared = workspace.path().join("runs");
+        fs::create_dir(&shared).unwrap();
+        // As for workers on Kubernetes.
+        fs::set_permissions(&shared, fs::Permissions::from_mode(0o2775)).unwrap();
+        let run = shared.join("run");
+        make_below(workspace.path(), &run, Some(61_001)).unwrap();
+        let found = fs::metadata(&run).unwrap();
+        assert_eq!((found.uid(), found.gid(), found.mode() & 0o7777), (61_001, 61_001, 0o2750));
+    }
+
+    #[test]
+    fn no_path_leads_out_of_its_root() {
+        let data = tempfile::tempdir().unwrap();
+        let (root, keys) = (data.path().join("worker"), data.path().join("keys"));
+        make(&root, ENTERED).unwrap();
+        make(&keys, PRIVATE).unwrap();
+        std::os::unix::fs::symlink(&keys, root.join("link")).unwrap();
+        let user = rustix::process::geteuid().is_root().then_some(61_001);
+        let before = fs::metadata(&keys).unwrap();
+        for path in ["../keys", "a/../../keys", "../keys/new", "link", "link/new", "../worker-1/work"] {
+            assert!(make_below(&root, &root.join(path), user).is_err(), "{path}");
+            assert!(open_below(&root, &root.join(path).join("file"), OFlags::EXCL, user).is_err(), "{path}");
+        }
+        let after = fs::metadata(&keys).unwrap();
+        assert_eq!((after.uid(), after.mode()), (before.uid(), before.mode()));
+        assert_eq!(fs::read_dir(&keys).unwrap().count(), 0, "nothing was made in it");
+    }
+
+    #[test]
+    fn what_a_worker_put_in_the_place_of_a_file_is_not_written_through() {
+        let data = tempfile::tempdir().unwrap();
+        let secret = data.path().join("secret");
+        fs::write(&secret, "kept").unwrap();
+        std::os::unix::fs::symlink(&secret, data.path().join("code.py")).unwrap();
+        open_below(data.path(), &data.path().join("code.py"), OFlags::EXCL, None).unwrap();
+        assert_eq!(fs::read_to_string(&secret).unwrap(), "kept");
+        assert!(fs::symlink_metadata(data.path().join("code.py")).unwrap().is_file());
+        std::os::unix::fs::symlink(&secret, data.path().join("outputs")).unwrap();
+        assert!(open_below(data.path(), &data.path().join("outputs"), OFlags::APPEND, None).is_err());
     }
 }

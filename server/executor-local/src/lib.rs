@@ -1,8 +1,8 @@
 //! Jobs as processes on this machine, each worker under a shim that outlives the server.
 //!
-//! [`LocalExecutor`] is the adapter; [`shim_main`] is the other half, which the same binary enters when its first
-//! argument is [`SHIM_ARG`]. Between them lie only files: the worker's folder says whether it has run, runs, or
-//! has ended, so that a server that was killed takes up its work by looking.
+//! [`LocalExecutor`] is the adapter; [`shim_main`] is the other half, a program of its own. Between them lie only
+//! files: the worker's folder says whether it has run, runs, or has ended, so that a server that was killed takes up
+//! its work by looking.
 
 pub mod afar;
 pub mod alone;
@@ -16,6 +16,7 @@ mod earlier;
 mod error;
 mod executor;
 mod facts;
+pub mod failpoint;
 mod folders;
 mod gang;
 mod gpu;
@@ -29,6 +30,8 @@ mod notes;
 mod owner;
 mod paths;
 mod python;
+mod room;
+mod sandbox;
 mod scale;
 mod secrets;
 mod shim;
@@ -46,7 +49,7 @@ mod watch;
 mod xid;
 
 pub use check::{CheckLine, CheckReport, check};
-pub use config::{LocalConfig, SecretSource};
+pub use config::{LocalConfig, Sandbox, SecretSource, is_for_installers};
 pub use error::{LocalError, reason};
 pub use executor::LocalExecutor;
 pub use shim::{SHIM_ARG, server_pid, shim_main};

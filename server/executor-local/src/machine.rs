@@ -16,6 +16,7 @@ use crate::notes::{self, Notes};
 use crate::owner::Owners;
 use crate::paths::Layout;
 use crate::python::Pythons;
+use crate::sandbox::Walls;
 use crate::spares::Spares;
 use crate::token::Tokens;
 use cubeloom_workers::reports::Reports;
@@ -29,6 +30,7 @@ pub(crate) struct Machine {
     pub(crate) hierarchy: Hierarchy,
     pub(crate) leases: Leases,
     pub(crate) pythons: Pythons,
+    pub(crate) walls: Walls,
     pub(crate) tokens: Tokens,
     pub(crate) notes: Notes,
     pub(crate) spares: Spares,

@@ -24,9 +24,9 @@ impl Layout {
         let top = [
             ("runs", PASSABLE),
             ("workspace", PASSABLE),
-            ("code", OPEN),
+            ("code", PASSABLE),
             ("templates", OPEN),
-            ("venvs", OPEN),
+            ("venvs", PASSABLE),
             ("tools", OPEN),
             ("cache", PASSABLE),
             (crate::terminal::FOLDER, PASSABLE),

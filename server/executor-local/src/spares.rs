@@ -67,7 +67,7 @@ impl Spares {
 impl Spare {
     fn start(config: &LocalConfig, notes: &Notes) -> io::Result<Self> {
         hit("local.spawn.before");
-        let spawned = Command::new(&config.bin)
+        let spawned = Command::new(&config.shim)
             .arg(SHIM_ARG)
             .env_clear()
             .envs(&config.shim_env)

@@ -1,28 +1,25 @@
 //! Starting one worker: its folder, its order, its shim.
 
-use std::collections::BTreeMap;
-use std::fs::{self, OpenOptions};
-use std::io;
-use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Component, Path, PathBuf};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use cubeloom_domain::AttemptKey;
 use cubeloom_domain::failpoint::hit;
 use cubeloom_domain::lowered::LocalWorker;
-use rustix::fs::{Gid, Mode, OFlags, Uid};
-use rustix::io::Errno;
+use rustix::fs::OFlags;
 
 use crate::attempt::millis;
-use crate::config::LocalConfig;
 use crate::error::reason;
-use crate::folders::{ENTERED, OWN, give, is_given_folder, make_all, make_owned};
-use crate::notes::Notes;
+use crate::folders::{ENTERED, make_all, make_below, open_below};
+use crate::machine::Machine;
 use crate::python::Toolchain;
+use crate::sandbox;
 use crate::secrets::{self, Values};
-use crate::spares::{Spares, Spawned};
-use crate::spec::{Limits, ShimSpec, TerminalSpec};
+use crate::spares::Spawned;
+use crate::spec::{Limits, ShimSpec, TerminalSpec, View};
 
 /// Scratch folders below a worker's own, removed when the attempt has ended.
 pub(crate) const SCRATCH: [&str; 2] = ["work", secrets::FOLDER];
@@ -36,8 +33,12 @@ const SHELL_GRACE: Duration = Duration::from_secs(1);
 
 /// What all workers of an attempt have in common.
 pub(crate) struct Launch<'a> {
-    /// The settings.
-    pub(crate) config: &'a LocalConfig,
+    /// This machine.
+    pub(crate) machine: &'a Machine,
+    /// Whose workers they are.
+    pub(crate) project: &'a str,
+    /// The folder that theirs lie in.
+    pub(crate) dir: &'a Path,
     /// The uid and gid.
     pub(crate) user: Option<u32>,
     /// Where Python is.
@@ -48,14 +49,12 @@ pub(crate) struct Launch<'a> {
     pub(crate) secrets: &'a Values,
     /// The attempt's stop file.
     pub(crate) stop_file: PathBuf,
-    /// The shims that wait.
-    pub(crate) spares: &'a Spares,
-    /// Where shims say that their program runs.
-    pub(crate) notes: &'a Notes,
     /// The attempt.
     pub(crate) key: &'a AttemptKey,
     /// The terminal that the worker runs in, where it is a person's shell.
     pub(crate) terminal: Option<TerminalSpec>,
+    /// What the workers see of the machine; all that is there when absent.
+    pub(crate) view: Option<View>,
 }
 
 impl Launch<'_> {
@@ -75,8 +74,9 @@ impl Launch<'_> {
         let provided = self.secrets.provide(&worker.secrets, Path::new(&worker.folder), self.user)?;
         let order = self.order(worker, provided, cgroup);
         let text = serde_json::to_vec(&order).map_err(|error| error.to_string())?;
-        self.spares.order(self.config, self.notes, &text).map_err(|error| {
-            format!("its shim {} cannot be started: {}", self.config.bin.display(), reason(&error))
+        let Machine { spares, config, notes, .. } = self.machine;
+        spares.order(config, notes, &text).map_err(|error| {
+            format!("its shim {} cannot be started: {}", config.shim.display(), reason(&error))
         })
     }
 
@@ -87,7 +87,7 @@ impl Launch<'_> {
         cgroup: Option<crate::cgroup::Cgroup>,
     ) -> ShimSpec {
         let mut env = worker.env.clone();
-        env.entry("PATH".into()).or_insert_with(|| self.config.path.clone());
+        env.entry("PATH".into()).or_insert_with(|| self.machine.config.path.clone());
         self.toolchain.apply(&mut env);
         tell(&mut env, worker, self.token, provided);
         ShimSpec {
@@ -106,11 +106,14 @@ impl Launch<'_> {
             limits: Limits {
                 cpu_millis: worker.cpu.0,
                 memory: worker.memory.0,
-                pids: self.config.pids,
-                nofile: self.config.nofile,
+                pids: self.machine.config.pids,
+                nofile: self.machine.config.nofile,
+                log: self.machine.config.log,
             },
+            view: self.view.clone(),
+            fence: sandbox::fence(self.machine, self.project, worker, self.dir),
             cgroup,
-            grace_ms: millis(if self.terminal.is_some() { SHELL_GRACE } else { self.config.grace }),
+            grace_ms: millis(if self.terminal.is_some() { SHELL_GRACE } else { self.machine.config.grace }),
             terminal: self.terminal.clone(),
             alone: false,
         }
@@ -126,28 +129,19 @@ pub(crate) fn folders(worker: &LocalWorker, user: Option<u32>) -> io::Result<()>
         std::os::unix::fs::chown(folder, None, user)?;
     }
     let named = ["HOME", "TMPDIR"].iter().filter_map(|name| worker.env.get(*name)).chain([&worker.cwd]);
-    for path in named.map(Path::new).filter(|path| path.starts_with(folder) && *path != folder) {
-        make_owned(path, user)?;
+    // Often all are the same one.
+    let named: BTreeSet<&Path> = named.map(Path::new).collect();
+    for path in named.into_iter().filter(|path| path.starts_with(folder) && *path != folder) {
+        make_below(folder, path, user)?;
     }
     let outputs = Path::new(&worker.outputs_file);
     if outputs.starts_with(folder) {
-        OpenOptions::new().create(true).append(true).mode(0o640).open(outputs)?;
-        give(outputs, user)?;
+        open_below(folder, outputs, OFlags::APPEND, user)?;
     }
-    worker.files.iter().try_for_each(|(name, content)| file(folder, name, content, user))
-}
-
-fn file(folder: &Path, name: &str, content: &str, user: Option<u32>) -> io::Result<()> {
-    let path = Path::new(name);
-    if !path.components().all(|part| matches!(part, Component::Normal(_))) {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("`{name}` leads out of the folder")));
-    }
-    let path = folder.join(path);
-    if let Some(parent) = path.parent().filter(|parent| *parent != folder) {
-        make_owned(parent, user)?;
-    }
-    fs::write(&path, content)?;
-    give(&path, user)
+    worker.files.iter().try_for_each(|(name, content)| {
+        let mut file = open_below(folder, &folder.join(name), OFlags::EXCL, user)?;
+        file.write_all(content.as_bytes())
+    })
 }
 
 /// Adds what no description of a worker holds: the attempt's token, and the secrets that were provided.
@@ -178,49 +172,90 @@ pub(crate) fn remove_scratch(worker: &Path) {
     hit("local.cleanup.after");
 }
 
-/// Makes a folder of the project's, which lies below `workspace`, with all that lies between. Links are not followed:
-/// the project's own workers can have put some there.
-pub(crate) fn project_folder(workspace: &Path, path: &Path, user: Option<u32>) -> io::Result<()> {
-    let Ok(inside) = path.strip_prefix(workspace) else { return make_owned(path, user) };
-    let mut folder = open_folder(&rustix::fs::CWD, workspace)?;
-    for part in inside {
-        match rustix::fs::mkdirat(&folder, part, Mode::from_raw_mode(OWN)) {
-            Ok(()) | Err(Errno::EXIST) => {}
-            Err(errno) => return Err(errno.into()),
-        }
-        folder = open_folder(&folder, part)?;
-        if let Some(user) = user.filter(|_| !is_given_folder(&folder)) {
-            let (uid, gid) = (Uid::from_raw(user), Gid::from_raw(user));
-            rustix::fs::fchown(&folder, Some(uid), Some(gid))?;
-        }
-    }
-    Ok(())
-}
-
-fn open_folder(above: &impl AsFd, name: impl rustix::path::Arg) -> io::Result<OwnedFd> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    Ok(rustix::fs::openat(above, name, flags, Mode::empty())?)
-}
-
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+
+    use cubeloom_domain::outcome::WorkerName;
+    use cubeloom_domain::{Bytes, Cpu};
+    use proptest::prelude::*;
 
     use super::*;
 
-    #[test]
-    fn folders_are_given_also_below_those_that_pass_their_group_on() {
-        if !rustix::process::geteuid().is_root() {
-            return;
+    fn worker(folder: &Path, home: &str, temporary: &str, file: &str) -> LocalWorker {
+        LocalWorker {
+            name: WorkerName { role: "worker".into(), index: 0 },
+            rank: 0,
+            folder: folder.display().to_string(),
+            cwd: folder.join("work").display().to_string(),
+            argv: vec!["true".into()],
+            setup: Vec::new(),
+            env: [("HOME".to_owned(), home.to_owned()), ("TMPDIR".to_owned(), temporary.to_owned())].into(),
+            secrets: Vec::new(),
+            files: [(file.to_owned(), "written".to_owned())].into(),
+            cpu: Cpu(100),
+            cpu_exclusive: false,
+            memory: Bytes(1 << 20),
+            outputs_file: folder.join("outputs.jsonl").display().to_string(),
         }
-        let workspace = tempfile::tempdir().unwrap();
-        let shared = workspace.path().join("runs");
-        fs::create_dir(&shared).unwrap();
-        // As for workers on Kubernetes.
-        fs::set_permissions(&shared, fs::Permissions::from_mode(0o2775)).unwrap();
-        let run = shared.join("run");
-        project_folder(workspace.path(), &run, Some(61_001)).unwrap();
-        let found = fs::metadata(&run).unwrap();
-        assert_eq!((found.uid(), found.gid(), found.mode() & 0o7777), (61_001, 61_001, 0o2750));
+    }
+
+    /// Each thing in a folder but what lies in `except`: its path, owner, group, mode and content.
+    fn all(folder: &Path, except: &Path) -> Vec<(PathBuf, u32, u32, u32, Vec<u8>)> {
+        let mut found = Vec::new();
+        for entry in fs::read_dir(folder).unwrap().flatten() {
+            let path = entry.path();
+            if path == except {
+                continue;
+            }
+            let meta = fs::symlink_metadata(&path).unwrap();
+            let content = if meta.is_file() { fs::read(&path).unwrap() } else { Vec::new() };
+            found.push((path.clone(), meta.uid(), meta.gid(), meta.mode(), content));
+            if meta.is_dir() {
+                found.extend(all(&path, except));
+            }
+        }
+        found.sort();
+        found
+    }
+
+    fn path() -> impl Strategy<Value = String> {
+        let part = prop::sample::select(vec![
+            "..", ".", "", "work", "new", "keys", "sealing", "link", "other", "file",
+        ]);
+        let begin = prop::sample::select(vec!["<worker>/", "<data>/", "", "/"]);
+        (begin, prop::collection::vec(part, 0..7))
+            .prop_map(|(begin, parts)| begin.to_owned() + &parts.join("/"))
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(200))]
+
+        #[test]
+        fn whatever_a_document_names_nothing_beside_the_workers_folder_changes(
+            home in path(), temporary in path(), file in path()
+        ) {
+            let data = tempfile::tempdir().unwrap();
+            for name in ["keys", "other/work", "worker/work"] {
+                fs::create_dir_all(data.path().join(name)).unwrap();
+            }
+            let keys = data.path().join("keys");
+            fs::set_permissions(&keys, fs::Permissions::from_mode(0o700)).unwrap();
+            fs::write(keys.join("sealing"), "kept").unwrap();
+            fs::set_permissions(keys.join("sealing"), fs::Permissions::from_mode(0o600)).unwrap();
+            let folder = data.path().join("worker");
+            symlink(&keys, folder.join("work/link")).unwrap();
+            symlink("../keys", folder.join("link")).unwrap();
+            let before = all(data.path(), &folder);
+            let fill = |text: &str| {
+                let text = text.replace("<worker>", &folder.display().to_string());
+                text.replace("<data>", &data.path().display().to_string())
+            };
+            let named = worker(&folder, &fill(&home), &fill(&temporary), &fill(&file));
+            let user = rustix::process::geteuid().is_root().then_some(61_000);
+            let _ = folders(&named, user);
+            prop_assert_eq!(all(data.path(), &folder), before);
+            prop_assert!(!Path::new("/new").exists() && !Path::new("/other").exists());
+        }
     }
 }

@@ -69,6 +69,12 @@ pub struct ShimSpec {
     pub outputs: PathBuf,
     /// What bounds it.
     pub limits: Limits,
+    /// What it sees of this machine; all that is there when absent.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub view: Option<View>,
+    /// What it may open of this machine; all that its uid may when absent.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub fence: Option<Fence>,
     /// Its cgroup, where there are any.
     pub cgroup: Option<Cgroup>,
     /// The time between TERM and KILL when the stop file does not say.
@@ -90,6 +96,32 @@ pub struct TerminalSpec {
     pub scratch: PathBuf,
 }
 
+/// What a worker sees of the machine's files and processes.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct View {
+    /// The server's folder, which is empty but for what is shown.
+    pub hidden: Option<PathBuf>,
+    /// Folders that are there wherever they lie.
+    pub shown: Vec<PathBuf>,
+    /// What it sees as `/tmp`.
+    pub tmp: Option<PathBuf>,
+    /// What it sees as `/dev/shm`.
+    pub shm: Option<PathBuf>,
+    /// Whether it sees processes of its own uid only.
+    pub processes: bool,
+}
+
+/// What a worker may open, where its uid is the server's own. What is in none of these may be read.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Fence {
+    /// Absolute, without links: nothing below it, but for what is named here.
+    pub hidden: Vec<PathBuf>,
+    /// What it may change, too.
+    pub write: Vec<PathBuf>,
+    /// What it may read.
+    pub read: Vec<PathBuf>,
+}
+
 /// What bounds a worker.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Limits {
@@ -101,6 +133,9 @@ pub struct Limits {
     pub pids: u64,
     /// Open files.
     pub nofile: u64,
+    /// Bytes of standard output and of standard error, each, that its log begins with; 0 is no limit.
+    #[serde(default)]
+    pub log: u64,
 }
 
 /// Who runs a worker.

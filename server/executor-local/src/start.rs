@@ -2,11 +2,13 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use cubeloom_domain::AttemptKey;
 use cubeloom_domain::executor::Event;
-use cubeloom_domain::lowered::LocalJob;
+use cubeloom_domain::lowered::{LocalJob, LocalWorker};
 use cubeloom_domain::outcome::{Failure, FailureKind, WorkerName};
+use cubeloom_domain::quantity::Span;
 use cubeloom_workers::ends::End;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::watch as latch;
@@ -14,36 +16,66 @@ use tokio::sync::watch as latch;
 use crate::attempt::Happened;
 use crate::cgroup::Cgroup;
 use crate::error::reason;
+use crate::folders::make_below;
 use crate::machine::Machine;
 use crate::python::Toolchain;
+use crate::sandbox;
 use crate::secrets::Values;
 use crate::spawn::{self, Launch};
-use crate::spec::{self, ExitRecord};
+use crate::spec::{self, ExitRecord, Limits, View};
 use crate::watch::Gone;
+
+/// How long the environment of a task without a timeout may take to be made.
+const PREPARING: Span = Span(Duration::from_secs(2 * 60 * 60));
 
 /// The control group of a worker.
 pub(crate) fn cgroup(machine: &Machine, key: &AttemptKey, name: &WorkerName) -> Option<Cgroup> {
     machine.hierarchy.group(&format!("{}-{name}", key.object_name()))
 }
 
-/// What the workers of a job need before they start: their Python, which is made if it is not there, and their secrets,
-/// those of `person` among them. `tell` hears what is being made.
+/// What the workers of a job need before they start: their Python, which is made within `timeout` if it is not there, and
+/// their secrets, those of `person` among them. `tell` hears what is being made.
 ///
 /// # Errors
-/// A sentence: it cannot be made, or a secret is not there.
+/// It cannot be made, or not in time, or a secret is not there.
 pub(crate) async fn prepare(
     machine: &Machine,
     job: &LocalJob,
     person: &str,
     user: Option<u32>,
+    timeout: Option<Span>,
     tell: impl Fn(String),
-) -> Result<(Toolchain, Values), String> {
+) -> Result<(Toolchain, Values), Failure> {
+    let could_not = |message| Failure::new(FailureKind::CouldNotStart, message);
     let toolchain = match &job.python {
-        Some(wanted) => machine.pythons.toolchain(wanted, user, tell).await?,
+        Some(wanted) => {
+            let made = machine.pythons.toolchain(wanted, user, installing(machine, job), tell);
+            let limit = timeout.unwrap_or(PREPARING);
+            let late = |_| {
+                let message = format!("its Python environment was not made within {limit}, its timeout");
+                Failure::new(FailureKind::Timeout, message)
+            };
+            tokio::time::timeout(limit.0, made).await.map_err(late)?.map_err(could_not)?
+        }
         None => Toolchain::default(),
     };
     // Last, so that they are as fresh as can be.
-    Ok((toolchain, Values::of(&machine.config, job, person).await?))
+    let secrets = Values::of(&machine.config, job, person).await.map_err(could_not)?;
+    Ok((toolchain, secrets))
+}
+
+/// What an installer may use: what the job's workers may together, which wait for it, and at least what it cannot do without.
+fn installing(machine: &Machine, job: &LocalJob) -> Limits {
+    const CORE: u64 = 1000;
+    const MEMORY: u64 = 1 << 30;
+    let sum = |of: fn(&LocalWorker) -> u64| job.workers.iter().map(of).fold(0, u64::saturating_add);
+    Limits {
+        cpu_millis: sum(|worker| worker.cpu.0).max(CORE),
+        memory: sum(|worker| worker.memory.0).max(MEMORY),
+        pids: machine.config.pids,
+        nofile: machine.config.nofile,
+        log: 0,
+    }
 }
 
 /// Makes the folder `dir`, which its workers' own lie in, and those that the job shares with others. Blocking.
@@ -59,8 +91,26 @@ pub(crate) fn folders(
     spawn::attempt_folder(dir).map_err(|error| folder_sentence(dir, &error))?;
     let workspace = machine.layout.top("workspace");
     job.folders.iter().map(Path::new).try_for_each(|folder| {
-        spawn::project_folder(&workspace, folder, user).map_err(|error| folder_sentence(folder, &error))
+        make_below(&workspace, folder, user).map_err(|error| folder_sentence(folder, &error))
     })
+}
+
+/// What the workers of a job see, whose folders lie in `dir`; its folders are made. Blocking.
+///
+/// # Errors
+/// A sentence: one cannot be made.
+pub(crate) fn view(
+    machine: &Machine,
+    job: &LocalJob,
+    dir: &Path,
+    name: &str,
+    user: Option<u32>,
+) -> Result<Option<View>, String> {
+    let Some(sight) = sandbox::sight(machine, job, dir, name) else { return Ok(None) };
+    let failed =
+        |error| format!("the workers' own folders of temporary files cannot be made: {}", reason(&error));
+    sight.prepare(user).map_err(failed)?;
+    Ok(Some(sight.view()))
 }
 
 fn folder_sentence(folder: &Path, error: &std::io::Error) -> String {
@@ -73,6 +123,8 @@ pub(crate) struct Start {
     pub(crate) job: Arc<LocalJob>,
     /// Whose run it is.
     pub(crate) person: String,
+    /// The task's.
+    pub(crate) timeout: Option<Span>,
     /// The workers to start.
     pub(crate) ranks: Vec<usize>,
     /// The attempt's folder.
@@ -87,7 +139,7 @@ impl Start {
     pub(crate) async fn run(mut self) {
         let user = match self.machine.owners.user(&self.job.project) {
             Ok(user) => user,
-            Err(error) => return self.unprepared(error.sentence()),
+            Err(error) => return self.could_not(error.sentence()),
         };
         let mut stopping = self.stopping.clone();
         let (toolchain, secrets) = tokio::select! {
@@ -95,19 +147,23 @@ impl Start {
             _ = stopping.wait_for(|stop| *stop) => return self.none_runs(),
             prepared = self.prepare(user) => match prepared {
                 Ok(prepared) => prepared,
-                Err(message) => return self.unprepared(message),
+                Err(failure) => return self.unprepared(failure),
             },
         };
         let _ = tokio::task::spawn_blocking(move || self.spawn_all(user, &toolchain, &secrets)).await;
     }
 
-    async fn prepare(&self, user: Option<u32>) -> Result<(Toolchain, Values), String> {
+    async fn prepare(&self, user: Option<u32>) -> Result<(Toolchain, Values), Failure> {
         let tell = |what: String| self.machine.report(&self.job.key, Event::Preparing(what));
-        prepare(&self.machine, &self.job, &self.person, user, tell).await
+        prepare(&self.machine, &self.job, &self.person, user, self.timeout, tell).await
     }
 
-    fn unprepared(&self, message: String) {
-        let _ = self.sender.send(Happened::Unprepared(Failure::new(FailureKind::CouldNotStart, message)));
+    fn unprepared(&self, failure: Failure) {
+        let _ = self.sender.send(Happened::Unprepared(failure));
+    }
+
+    fn could_not(&self, message: String) {
+        self.unprepared(Failure::new(FailureKind::CouldNotStart, message));
     }
 
     fn none_runs(&mut self) {
@@ -124,21 +180,26 @@ impl Start {
     /// Blocking: makes the folders, then starts shim after shim until a stop comes.
     fn spawn_all(mut self, user: Option<u32>, toolchain: &Toolchain, secrets: &Values) {
         if let Err(message) = folders(&self.machine, &self.job, &self.dir, user) {
-            return self.unprepared(message);
+            return self.could_not(message);
         }
         let machine = Arc::clone(&self.machine);
+        let view = match view(&machine, &self.job, &self.dir, &self.job.key.object_name(), user) {
+            Ok(view) => view,
+            Err(message) => return self.could_not(message),
+        };
         let token = machine.tokens.of(&self.job.key);
         let launch = Launch {
-            config: &machine.config,
+            machine: &machine,
+            project: &self.job.project,
+            dir: &self.dir,
             user,
             toolchain,
             token: &token,
             secrets,
             stop_file: spec::stop_file(&self.dir),
-            spares: &machine.spares,
-            notes: &machine.notes,
             key: &self.job.key,
             terminal: None,
+            view,
         };
         for rank in std::mem::take(&mut self.ranks) {
             if *self.stopping.borrow() {

@@ -64,7 +64,7 @@ async fn checkpoint(store: &Inner) -> Result<(), sqlx::Error> {
         && let Some(writer) = &store.writer
     {
         // With no writer under way it reaches the log's end, after which the next commit begins the log anew.
-        sqlx::query(CHECKPOINT).execute(&mut *writer.lock().await).await?;
+        sqlx::query(CHECKPOINT).execute(writer.lock().await.connection()).await?;
     }
     Ok(())
 }

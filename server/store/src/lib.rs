@@ -51,6 +51,7 @@ mod run_filter;
 mod runs;
 mod schedules;
 mod schema;
+mod sealed;
 mod secrets;
 mod sessions;
 mod sizing;
@@ -68,13 +69,13 @@ mod versions;
 mod volumes;
 mod waiting;
 mod wishes;
+mod writer;
 
 use std::fmt;
 use std::sync::Arc;
 
-use sqlx::pool::PoolConnection;
-use sqlx::{Any, AnyConnection, AnyPool, Connection, Transaction};
-use tokio::sync::{Mutex, MutexGuard, watch};
+use sqlx::{AnyConnection, AnyPool};
+use tokio::sync::{Mutex, watch};
 
 pub use active::{Ahead, RunElsewhere};
 pub use alerts::{Batch, IdleCards, QuotaUse, Receiver, Settled};
@@ -97,6 +98,7 @@ pub use queues::TreeChange;
 pub use revision::{Change, Created};
 pub use run_filter::{RunFilter, RunMark};
 pub use runs::Deleted;
+pub use sealed::SealedPlace;
 pub use templates::Stored;
 pub use usage::UsageFilter;
 pub use user_filter::{UserFilter, UserOrder};
@@ -104,6 +106,7 @@ pub use versions::{Expected, NewVersion, PipelineVersion, PutPipeline};
 pub use waiting::{Waiting, WaitingElsewhere};
 
 use crate::told::Told;
+use crate::writer::{Only, Pooled, Writer};
 
 /// A handle to the database.
 #[derive(Clone)]
@@ -122,34 +125,13 @@ struct Inner {
     /// For reading; on PostgreSQL for everything.
     pool: AnyPool,
     /// SQLite's one writing connection.
-    writer: Option<Mutex<AnyConnection>>,
+    writer: Option<Mutex<Only>>,
     wakes: watch::Sender<u64>,
     checkpoints: checkpoint::Pace,
     /// Whether people are mailed about their own runs.
     mails: bool,
     /// To the other servers of a PostgreSQL database.
     _listening: Option<listen::Listening>,
-}
-
-/// A connection that may write.
-enum Writer<'s> {
-    Only(MutexGuard<'s, AnyConnection>),
-    Pooled(Pooled),
-}
-
-/// A connection of the pool. One that is given up between the beginning and the end of a transaction, because its
-/// future was dropped, is closed: back in the pool it would hold its locks until somebody used it again.
-struct Pooled {
-    connection: PoolConnection<Any>,
-    begun: bool,
-}
-
-impl Drop for Pooled {
-    fn drop(&mut self) {
-        if self.begun {
-            self.connection.close_on_drop();
-        }
-    }
 }
 
 impl Store {
@@ -166,14 +148,17 @@ impl Store {
         self.inner.wakes.subscribe()
     }
 
-    /// Whether the database can be reached and written: it writes.
+    /// Whether the database can be reached and written: it writes, in a transaction like others.
     ///
     /// # Errors
     /// When it cannot, and why.
     pub async fn check(&self) -> Result<(), StoreError> {
-        let mut writer = self.writer().await?;
-        sqlx::query("UPDATE counters SET value = value WHERE name = 'wishes'").execute(writer.get()).await?;
-        Ok(())
+        self.transact(async |connection| {
+            let sql = "UPDATE counters SET value = value WHERE name = 'wishes'";
+            sqlx::query(sql).execute(connection).await?;
+            Ok(())
+        })
+        .await
     }
 
     /// How many connections of the pool there are, and how many of these nobody uses. On SQLite, those that read.
@@ -187,17 +172,18 @@ impl Store {
     pub async fn close(&self) {
         self.inner.pool.close().await;
         if let Some(writer) = &self.inner.writer {
-            checkpoint::last(&mut *writer.lock().await).await;
+            checkpoint::last(writer.lock().await.connection()).await;
         }
     }
 
     async fn writer(&self) -> Result<Writer<'_>, StoreError> {
         match &self.inner.writer {
-            Some(writer) => Ok(Writer::Only(writer.lock().await)),
-            None => {
-                let connection = self.inner.pool.acquire().await?;
-                Ok(Writer::Pooled(Pooled { connection, begun: false }))
+            Some(writer) => {
+                let mut only = writer.lock().await;
+                only.ready().await?;
+                Ok(Writer::Only(only))
             }
+            None => Ok(Writer::Pooled(Pooled::new(self.inner.pool.acquire().await?))),
         }
     }
 
@@ -210,42 +196,20 @@ impl Store {
         let mut writer = self.writer().await?;
         let mut transaction = writer.begin(self.backend()).await?;
         let result = work(&mut transaction).await;
-        match result {
-            Ok(_) => {
-                transaction.commit().await?;
-                told.kept();
-            }
-            Err(_) => transaction.rollback().await?,
+        if result.is_ok() {
+            transaction.commit().await?;
+            told.kept();
+            writer.ended();
+        } else if let Err(error) = transaction.rollback().await {
+            // The database may have done it by itself. What it was for is the better reason.
+            tracing::debug!(%error, "a rollback was refused");
+        } else {
+            writer.ended();
         }
-        writer.ended();
         result
     }
 
     fn wake(&self) {
         self.inner.wakes.send_modify(|count| *count += 1);
-    }
-}
-
-impl Writer<'_> {
-    fn get(&mut self) -> &mut AnyConnection {
-        match self {
-            Self::Only(connection) => connection,
-            Self::Pooled(pooled) => &mut pooled.connection,
-        }
-    }
-
-    /// Begins a transaction; [`Writer::ended`] must be told of its commit.
-    async fn begin(&mut self, backend: Backend) -> Result<Transaction<'_, Any>, sqlx::Error> {
-        if let Self::Pooled(pooled) = self {
-            pooled.begun = true;
-        }
-        self.get().begin_with(backend.begin()).await
-    }
-
-    /// The transaction is committed.
-    fn ended(&mut self) {
-        if let Self::Pooled(pooled) = self {
-            pooled.begun = false;
-        }
     }
 }

@@ -11,6 +11,7 @@ use tokio::sync::{Mutex, watch};
 
 use crate::backend::Backend;
 use crate::error::StoreError;
+use crate::writer::Only;
 use crate::{Inner, Store, checkpoint, listen, schema};
 
 /// Connections that read from SQLite; each is a thread.
@@ -58,16 +59,14 @@ impl Store {
 async fn open_sqlite(options: &Options) -> Result<Store, StoreError> {
     let file = SqliteFile::of(&options.url);
     let connect = connect_options(&file.url())?;
-    let mut writer = connect.connect().await.map_err(|error| file.refused(error))?;
     let busy = options.busy_timeout.as_millis();
-    sqlx::raw_sql(AssertSqlSafe(format!(
+    let settings = format!(
         "PRAGMA busy_timeout = {busy}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
          PRAGMA foreign_keys = ON; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -16000; \
          PRAGMA temp_store = MEMORY"
-    )))
-    .execute(&mut writer)
-    .await?;
-    schema::migrate(Backend::Sqlite, &mut writer).await?;
+    );
+    let mut writer = Only::open(connect.clone(), settings).await.map_err(|error| file.refused(error))?;
+    schema::migrate(Backend::Sqlite, writer.connection()).await?;
     let pool = sqlite_readers(connect, busy).await?;
     let inner = Inner {
         backend: Backend::Sqlite,

@@ -113,7 +113,7 @@ async fn insert(connection: &mut AnyConnection, secret: &SealedSecret) -> Result
 }
 
 /// An owner's kind, and name or id, as stored.
-fn key(owner: &Owner) -> (&'static str, &str) {
+pub(crate) fn key(owner: &Owner) -> (&'static str, &str) {
     match owner {
         Owner::Project(name) => ("project", name),
         Owner::User(id) => ("user", id),

@@ -11,7 +11,7 @@ use cubeloom_domain::record::{CacheEntry, Changes, ExpansionRecord, InstanceReco
 use cubeloom_domain::state::{InstanceState, RunState};
 use cubeloom_domain::{JsonMap, RunId, TaskIx, Timestamp};
 use serde_json::json;
-use sqlx::{AssertSqlSafe, Row};
+use sqlx::{AnyConnection, AssertSqlSafe, Row};
 use tempfile::TempDir;
 use tokio::sync::{Mutex, MutexGuard};
 use tracing::field::{Field, Visit};
@@ -104,6 +104,23 @@ async fn on_a_full_disk_nothing_is_lost() {
     let kept = store.instances(&run().id).await.unwrap();
     assert_eq!(kept, instances(1, "before").instances);
 
+    // What goes another way than the engine's, and ends its transaction by itself, leaves the connection as good.
+    let long = "x".repeat(1 << 20);
+    let write = async || {
+        let sql = "UPDATE projects SET description = $1 WHERE name = 'shop'";
+        let work = async |connection: &mut AnyConnection| {
+            sqlx::query(sql).bind(long.clone()).execute(connection).await?;
+            Ok(())
+        };
+        store.transact(work).await
+    };
+    limit(1).await;
+    let refused = write().await.unwrap_err();
+    assert!(matches!(refused, StoreError::DiskFull(_)), "{refused}");
+
+    // The limit was one of that connection: there is room again, and nobody has to start the server again.
+    write().await.unwrap();
+    store.check().await.unwrap();
     limit(100_000).await;
     store.commit(&lease, &many).await.unwrap();
     assert_eq!(store.instances(&run().id).await.unwrap().len(), 1000);

@@ -110,11 +110,11 @@ impl TaskBuilder {
     /// Each worker gets this much.
     #[must_use]
     pub fn resources(mut self, cpu: &str, memory: &str) -> Self {
-        self.0.resources = Some(ResourceRequest {
+        self.0.resources = Some(Box::new(ResourceRequest {
             cpu: Some(cpu.parse().expect("an amount of CPU")),
             memory: Some(memory.parse().expect("an amount of memory")),
             ..ResourceRequest::default()
-        });
+        }));
         self
     }
 
@@ -138,15 +138,20 @@ impl TaskBuilder {
     /// One instance for each of these.
     #[must_use]
     pub fn for_each(mut self, items: Value) -> Self {
-        self.0.for_each = Some(ForEach { list: Some(items), matrix: None, from: None, parallelism: None });
+        self.0.for_each =
+            Some(Box::new(ForEach { list: Some(items), matrix: None, from: None, parallelism: None }));
         self
     }
 
     /// One instance for each element that the expression yields.
     #[must_use]
     pub fn for_each_from(mut self, expression: &str) -> Self {
-        self.0.for_each =
-            Some(ForEach { list: None, matrix: None, from: Some(expression.into()), parallelism: None });
+        self.0.for_each = Some(Box::new(ForEach {
+            list: None,
+            matrix: None,
+            from: Some(expression.into()),
+            parallelism: None,
+        }));
         self
     }
 

@@ -77,6 +77,7 @@ struct Inner {
     order: Vec<AttemptKey>,
     keep_history: bool,
     ignores_cancels: bool,
+    held_up: Option<String>,
     cancels: usize,
     /// The trees of queues that it was told of.
     shared: Vec<Arc<Vec<QueueRecord>>>,
@@ -285,6 +286,11 @@ impl FakeExecutor {
         self.lock().cancels
     }
 
+    /// From now on nothing new starts, for this reason; or it does again.
+    pub fn hold_up(&self, why: Option<&str>) {
+        self.lock().held_up = why.map(str::to_owned);
+    }
+
     /// The trees of queues that it was told of, in their order.
     pub fn shared(&self) -> Vec<Arc<Vec<QueueRecord>>> {
         self.lock().shared.clone()
@@ -444,6 +450,10 @@ impl Executor for FakeExecutor {
 
     fn rebind(&self, job: &Job, _: &Bindings) {
         self.lock().bound.insert(job.key.clone(), job.amount().gpus);
+    }
+
+    fn held_up(&self) -> Option<String> {
+        self.lock().held_up.clone()
     }
 
     fn at_once(&self) -> usize {

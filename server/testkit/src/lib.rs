@@ -3,8 +3,10 @@
 pub mod builders;
 pub mod clock;
 pub mod conformance;
+pub mod cpu;
 pub mod exporter;
 pub mod fake;
+pub mod ports;
 pub mod postgres;
 pub mod prometheus;
 pub mod recording;

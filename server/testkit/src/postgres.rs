@@ -1,12 +1,12 @@
 //! PostgreSQL for tests: Debian's server, started as a non-root user on a free port, a database for each test.
 //!
-//! One server is shared by every test process of this user that runs at the same time. Each of them holds a
-//! shared lock, which the kernel lets go of however the process ends; a watchdog waits until it gets the lock for
-//! itself, then stops the server and removes its folder.
+//! All test processes of one user share a server. It lives as long as the test runs that use it: a watchdog waits for
+//! the end of every nextest that is registered in `runs/`, and for the shared lock of tests that run without nextest.
+//! The kernel releases a lock however its process ends. Then the watchdog stops the server and removes its folder.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Read;
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, TcpStream};
 use std::os::unix::fs::{MetadataExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -15,10 +15,12 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::ports::{self, Port};
+
 /// The superuser that tests connect as; connections from this machine need no password.
 const USER: &str = "cubeloom";
 
-/// Waits until nobody shares the lock, then ends the server of process `$2` and removes the folder's content.
+/// Waits for the last user of folder `$1`, then ends the server of process `$2` and removes the folder's content.
 const WATCHDOG: &str = r#"
 lives() {
     case "$(sed -n 's/^State:[[:space:]]*//p' "/proc/$1/status" 2>/dev/null)" in
@@ -28,6 +30,11 @@ lives() {
 }
 exec 9>>"$1/users.lock"
 while sleep 1; do
+    for run in "$1"/runs/*; do
+        [ -e "$run" ] || continue
+        [ "$(cat "/proc/${run##*/}/comm" 2>/dev/null)" != cargo-nextest ] || continue 2
+        rm -f "$run"
+    done
     flock --nonblock --exclusive 9 || continue
     if lives "$2"; then kill -INT "$2"; fi
     while lives "$2"; do sleep 0.1; done
@@ -123,7 +130,7 @@ impl Cluster {
         fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         let lock = open(&folder.join("users.lock"))?;
         lock.lock_shared().map_err(|error| format!("users.lock: {error}"))?;
-        let port = start(&programs, &folder)?;
+        let port = start(&programs, &folder, Durability::Power)?;
         Ok(Self { folder, port, programs, _lock: lock })
     }
 
@@ -148,8 +155,8 @@ impl Cluster {
     /// # Panics
     /// When it does not start.
     pub fn start(&self) {
-        let started = serve(&self.programs, &self.folder, account(), self.port)
-            .and_then(|pid| watch(&self.folder, pid))
+        let started = serve(&self.programs, &self.folder, account(), self.port, Durability::Power)
+            .and_then(|pid| watch(&self.folder, pid, None))
             .and_then(|()| ready(&self.programs, &self.folder, self.port));
         if let Err(reason) = started {
             panic!("{reason}");
@@ -170,6 +177,24 @@ impl Drop for Cluster {
     }
 }
 
+/// What a commit survives.
+#[derive(Clone, Copy)]
+enum Durability {
+    /// The end of any process. No test cuts the power.
+    Process,
+    /// A power cut, as in production.
+    Power,
+}
+
+impl Durability {
+    fn fsync(self) -> &'static str {
+        match self {
+            Self::Process => "fsync=off",
+            Self::Power => "fsync=on",
+        }
+    }
+}
+
 /// The server, and the lock that keeps it up for as long as this process lives.
 struct Server {
     port: u16,
@@ -184,14 +209,37 @@ impl Server {
         let folder = folder()?;
         let lock = open(&folder.join("users.lock"))?;
         lock.lock_shared().map_err(|error| format!("users.lock: {error}"))?;
+        register(&folder)?;
         let starting = open(&folder.join("start.lock"))?;
         starting.lock().map_err(|error| format!("start.lock: {error}"))?;
         let port = match running(&folder) {
             Some(port) => port,
-            None => start(&programs, &folder)?,
+            None => start(&programs, &folder, Durability::Process)?,
         };
         Ok(Self { port, programs, _lock: lock })
     }
+}
+
+/// Keeps the server until the test run that this process belongs to has ended.
+fn register(folder: &Path) -> Result<(), String> {
+    let Some(run) = test_run() else { return Ok(()) };
+    let runs = folder.join("runs");
+    fs::create_dir_all(&runs).map_err(|error| format!("{}: {error}", runs.display()))?;
+    open(&runs.join(run)).map(drop)
+}
+
+/// The process id of the nextest that started this process, directly or through a wrapper script.
+fn test_run() -> Option<String> {
+    let mut pid = std::process::id().to_string();
+    for _ in 0..4 {
+        let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+        let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+        if field("Name:") == Some("cargo-nextest") {
+            return Some(pid);
+        }
+        pid = field("PPid:")?.to_owned();
+    }
+    None
 }
 
 /// The folder with the newest version's programs.
@@ -235,7 +283,7 @@ fn running(folder: &Path) -> Option<u16> {
     TcpStream::connect((Ipv4Addr::LOCALHOST, port)).ok().map(|_| port)
 }
 
-fn start(programs: &Path, folder: &Path) -> Result<u16, String> {
+fn start(programs: &Path, folder: &Path, durability: Durability) -> Result<u16, String> {
     let data = folder.join("data");
     if data.exists() {
         fs::remove_dir_all(&data).map_err(|error| format!("{}: {error}", data.display()))?;
@@ -248,16 +296,22 @@ fn start(programs: &Path, folder: &Path) -> Result<u16, String> {
     let mut initdb = unprivileged(Command::new(programs.join("initdb")), account);
     initdb.args(["--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C", "--username", USER, "-D"]);
     run(initdb.arg(&data))?;
-    let port = free_port()?;
-    let pid = serve(programs, folder, account, port)?;
-    watch(folder, pid)?;
+    let Port { number: port, lock } = ports::reserve()?;
+    let pid = serve(programs, folder, account, port, durability)?;
+    watch(folder, pid, Some(lock))?;
     ready(programs, folder, port)?;
     fs::write(folder.join("port"), port.to_string()).map_err(|error| format!("port: {error}"))?;
     Ok(port)
 }
 
-/// Starts the server in a process group of its own, durable as in production.
-fn serve(programs: &Path, folder: &Path, account: Option<(u32, u32)>, port: u16) -> Result<u32, String> {
+/// Starts the server in a process group of its own.
+fn serve(
+    programs: &Path,
+    folder: &Path,
+    account: Option<(u32, u32)>,
+    port: u16,
+    durability: Durability,
+) -> Result<u32, String> {
     let log = File::create(folder.join("log")).map_err(|error| format!("log: {error}"))?;
     let same_log = log.try_clone().map_err(|error| format!("log: {error}"))?;
     let mut server = unprivileged(Command::new(programs.join("postgres")), account);
@@ -268,7 +322,7 @@ fn serve(programs: &Path, folder: &Path, account: Option<(u32, u32)>, port: u16)
         "unix_socket_directories=",
         "max_connections=400",
         "shared_buffers=64MB",
-        "fsync=on",
+        durability.fsync(),
         "synchronous_commit=on",
     ] {
         server.args(["-c", setting]);
@@ -277,10 +331,15 @@ fn serve(programs: &Path, folder: &Path, account: Option<(u32, u32)>, port: u16)
     server.spawn().map(|child| child.id()).map_err(|error| format!("postgres: {error}"))
 }
 
-fn watch(folder: &Path, server: u32) -> Result<(), String> {
+/// The first watchdog inherits the port's lock: the port stays reserved for as long as somebody uses the server.
+fn watch(folder: &Path, server: u32, port: Option<File>) -> Result<(), String> {
     let mut watchdog = Command::new("sh");
     watchdog.args(["-c", WATCHDOG, "watchdog"]).arg(folder).arg(server.to_string()).current_dir("/");
-    watchdog.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
+    watchdog
+        .stdin(port.map_or_else(Stdio::null, Stdio::from))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .process_group(0);
     watchdog.spawn().map(|_| ()).map_err(|error| format!("sh: {error}"))
 }
 
@@ -322,11 +381,6 @@ fn unprivileged(mut command: Command, account: Option<(u32, u32)>) -> Command {
     }
     command.current_dir("/").stdin(Stdio::null());
     command
-}
-
-fn free_port() -> Result<u16, String> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(|error| error.to_string())?;
-    listener.local_addr().map(|address| address.port()).map_err(|error| error.to_string())
 }
 
 /// Runs a command to its end; what it wrote is the reason when it fails.

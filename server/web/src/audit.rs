@@ -1,5 +1,8 @@
 //! Entries of the audit log.
 
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::identity::AuditEntry;
 use cubeloom_store::Store;
@@ -7,6 +10,40 @@ use serde_json::Value;
 
 use crate::auth::{Caller, secret};
 use crate::state::Web;
+
+/// Refusals that go into the log each minute, of one person or one address: who tries everything is not to fill it.
+const REFUSALS: u32 = 10;
+
+/// How many refusals were noted lately.
+#[derive(Debug, Default)]
+pub(crate) struct Refusals(Mutex<(i64, HashMap<String, u32>)>);
+
+impl Refusals {
+    /// Whether one more of this person or address is noted.
+    fn is_noted(&self, whose: &str, now: Timestamp) -> bool {
+        const MINUTE: i64 = 60_000_000;
+        let mut noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (minute, counts) = &mut *noted;
+        if *minute != now.0 / MINUTE {
+            *minute = now.0 / MINUTE;
+            counts.clear();
+        }
+        let count = counts.entry(whose.to_owned()).or_default();
+        *count += 1;
+        *count <= REFUSALS
+    }
+}
+
+/// Notes that somebody was refused, unless they were too often in this minute. A database that does not answer now is no
+/// reason to answer otherwise.
+pub(crate) async fn refuse(web: &Web, act: &Act<'_>, action: &str, subject: String) {
+    let whose = act.actor.user_id.as_deref().unwrap_or(&act.actor.address);
+    if web.refusals().is_noted(whose, act.now)
+        && let Err(error) = act.store.audit(&act.entry(action, subject)).await
+    {
+        tracing::warn!(%error, action, "a refusal is not in the audit log");
+    }
+}
 
 /// Who does something, as the log has it.
 #[derive(Clone, Debug)]
@@ -136,5 +173,19 @@ impl std::ops::Deref for Entry {
 
     fn deref(&self) -> &AuditEntry {
         &self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ten_refusals_a_minute_are_noted_of_each() {
+        let refusals = Refusals::default();
+        let noted = |whose: &str, at: i64| {
+            (0..15).filter(|_| refusals.is_noted(whose, Timestamp(at * 60_000_000))).count()
+        };
+        assert_eq!((noted("a", 1), noted("b", 1), noted("a", 1), noted("a", 2)), (10, 10, 0, 10));
     }
 }

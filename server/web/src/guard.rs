@@ -9,6 +9,7 @@ use axum::response::{IntoResponse, Response};
 use cubeloom_domain::RunId;
 use cubeloom_domain::identity::Role;
 
+use crate::audit::{self, Act};
 use crate::auth::{self, Caller};
 use crate::error::{ApiError, ApiResult, Kind};
 use crate::limits::Standing;
@@ -87,9 +88,13 @@ async fn check(
         caller.role = auth::role_in(web, &caller, &about.project).await?;
         caller.project = Some(about.project.clone());
     }
+    let allowed = allow(rule, &caller);
+    if !matches!(allowed, Ok(Some(()))) {
+        let subject = format!("{} {}", parts.method, parts.uri.path());
+        audit::refuse(web, &Act::of(web, &caller), "request.refuse", subject).await;
+    }
     // Whoever is no member does not learn whether there is such a project, or such a run.
-    allow(rule, &caller)?
-        .ok_or_else(|| about.map_or_else(|| ApiError::not_found("project", ""), About::missing))?;
+    allowed?.ok_or_else(|| about.map_or_else(|| ApiError::not_found("project", ""), About::missing))?;
     Ok((rule, Some(caller)))
 }
 

@@ -17,6 +17,7 @@ use tokio::sync::{broadcast, watch};
 
 use crate::alerts::AlertSettings;
 use crate::archive::Archive;
+use crate::audit::Refusals;
 use crate::auth::{People, Throttle, oidc, secret};
 use crate::forecast::{Lines, Starts};
 use crate::limits::Rates;
@@ -50,6 +51,7 @@ struct Inner {
     runs: Runs,
     throttle: Throttle,
     rates: Rates,
+    refusals: Refusals,
     oidc: Option<oidc::Provider>,
     live: Hub,
     seats: Seats,
@@ -188,6 +190,7 @@ impl Web {
             oidc,
             people: People::new(),
             throttle: Throttle::new(),
+            refusals: Refusals::default(),
             runs: Runs::default(),
             live: Hub::new(u64::from_le_bytes(secret::random())),
             seats,
@@ -303,6 +306,11 @@ impl Web {
     /// How many requests callers may send.
     pub(crate) fn rates(&self) -> &Rates {
         &self.0.rates
+    }
+
+    /// How many refusals were noted lately.
+    pub(crate) fn refusals(&self) -> &Refusals {
+        &self.0.refusals
     }
 
     /// Slows down who guesses passwords.

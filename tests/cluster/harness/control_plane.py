@@ -9,7 +9,7 @@ import yaml
 
 from .api import Api
 from .keys import pair, self_signed
-from .parts import Parts, free_ports
+from .parts import Parts, ports
 
 # A controller's client sends 20 requests a second unless told otherwise: thousands of Jobs would wait for that alone.
 QPS = 500
@@ -27,7 +27,7 @@ def start(parts: Parts, programs: Path) -> Api:
 
 
 def _etcd(parts: Parts, binaries: Path) -> str:
-    client, peer = free_ports(2)
+    client, peer = ports.reserve(2)
     url, peers = f"http://127.0.0.1:{client}", f"http://127.0.0.1:{peer}"
     # The program's name is that of its module's last folder.
     command = [str(binaries / "server"), "--data-dir", str(parts.state / "etcd"), "--unsafe-no-fsync"]
@@ -53,7 +53,7 @@ def _api_server(parts: Parts, binaries: Path, etcd: str) -> Api:
     client = self_signed(folder, "kubelet-client")
     token = secrets.token_hex(16)
     (folder / "tokens.csv").write_text(f'{token},admin,1,"system:masters"\n')
-    (port,) = free_ports(1)
+    (port,) = ports.reserve(1)
     command = [str(binaries / "kube-apiserver"), f"--etcd-servers={etcd}", f"--secure-port={port}"]
     command += ["--bind-address=127.0.0.1", "--endpoint-reconciler-type=none", f"--cert-dir={folder}"]
     command += ["--service-cluster-ip-range=10.96.0.0/16", "--allow-privileged=true", "--authorization-mode=RBAC"]
@@ -77,7 +77,7 @@ def _api_server(parts: Parts, binaries: Path, etcd: str) -> Api:
 
 def _controllers(parts: Parts, binaries: Path) -> None:
     kubeconfig, folder = f"--kubeconfig={parts.state}/kubeconfig", parts.state / "pki"
-    manager_port, scheduler_port = free_ports(2)
+    manager_port, scheduler_port = ports.reserve(2)
     manager = [str(binaries / "kube-controller-manager"), kubeconfig, "--leader-elect=false"]
     manager += ["--bind-address=127.0.0.1", f"--secure-port={manager_port}", f"--cert-dir={folder}"]
     manager += [f"--service-account-private-key-file={folder}/sa.key", f"--root-ca-file={folder}/apiserver.crt"]

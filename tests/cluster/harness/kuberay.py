@@ -4,7 +4,7 @@ from pathlib import Path
 
 from .api import Api, documents
 from .nodes import apply_when_served
-from .parts import Parts, free_ports, listens
+from .parts import Parts, listens, ports
 
 
 def start(parts: Parts, programs: Path, api: Api) -> None:
@@ -12,7 +12,7 @@ def start(parts: Parts, programs: Path, api: Api) -> None:
     for file in sorted((programs / "manifests").glob("ray.io_*.yaml")):
         for thing in documents(file):
             apply_when_served(parts, api, thing)
-    (port,) = free_ports(1)
+    (port,) = ports.reserve(1)
     command = [str(programs / "bin" / "ray-operator"), "--kubeconfig", str(parts.state / "kubeconfig")]
     command += ["--batch-scheduler=volcano", "--enable-leader-election=false", "--metrics-addr=0"]
     command += [f"--health-probe-bind-address=127.0.0.1:{port}"]

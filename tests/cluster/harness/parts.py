@@ -2,6 +2,7 @@
 
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,7 +10,10 @@ from pathlib import Path
 
 from .ending import Ending
 
-PATIENCE = 180.0  # seconds; a machine that is busy with a build starts an API server in a minute
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "support"))
+import ports  # noqa: E402
+
+PATIENCE = 420.0  # seconds; a machine that is busy with a build unpacks the images of a node in five minutes
 GRACE = 15.0  # seconds between TERM and KILL
 
 
@@ -93,15 +97,6 @@ class Parts:
         self._started.clear()
         while self._afterwards:
             self._afterwards.pop()()
-
-
-def free_ports(count: int) -> list[int]:
-    """Ports of this machine that nobody listens on. All are held until all are known, so that they differ."""
-    held = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [each.getsockname()[1] for each in held]
-    for each in held:
-        each.close()
-    return ports
 
 
 def listens(port: int, address: str = "127.0.0.1") -> bool:

@@ -11,7 +11,7 @@ from pathlib import Path
 from . import webhooks
 from .api import Api, Object, documents
 from .nodes import apply_when_served
-from .parts import Parts, free_ports, listens
+from .parts import Parts, listens, ports
 
 NAMESPACE, WEBHOOK = "spark-operator", "spark-operator-webhook"
 FOLDER = Path(__file__).resolve().parent.parent
@@ -25,7 +25,7 @@ def start(parts: Parts, programs: Path, api: Api) -> None:
     api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
     program = [str(programs / "bin" / "operator")]
     _start_webhook(parts, program, api, documents(programs / "manifests" / "manifests.yaml"))
-    (port,) = free_ports(1)
+    (port,) = ports.reserve(1)
     command = [*program, "controller", "start", *_common(parts, port)]
     command += ["--enable-batch-scheduler", "--enable-ui-service=false"]
     part = parts.start("spark-operator", command, _environment(parts, api))
@@ -55,7 +55,7 @@ def _environment(parts: Parts, api: Api) -> dict[str, str]:
 
 
 def _start_webhook(parts: Parts, program: list[str], api: Api, hooks: list[Object]) -> None:
-    port, probe_port = free_ports(2)
+    port, probe_port = ports.reserve(2)
     for hook in hooks:
         hook["metadata"]["name"] = WEBHOOK
         for each in hook["webhooks"]:

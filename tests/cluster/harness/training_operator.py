@@ -7,7 +7,7 @@ from . import webhooks
 from .api import Api, Object, documents
 from .node.images import HELPER
 from .nodes import apply_when_served
-from .parts import Parts, free_ports, listens
+from .parts import Parts, listens, ports
 
 NAMESPACE = "kubeflow"
 SECRET = {
@@ -35,7 +35,7 @@ def start(parts: Parts, programs: Path, api: Api) -> None:
             apply_when_served(parts, api, thing)
     api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
     api.apply(SECRET)
-    hook_port, probe_port = free_ports(2)
+    hook_port, probe_port = ports.reserve(2)
     hook["metadata"]["name"] = "validator.training-operator.kubeflow.org"
     webhooks.serve(api, [hook], NAMESPACE, "training-operator", hook_port)
     temporary = parts.state / "training-operator"

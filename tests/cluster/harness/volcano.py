@@ -6,7 +6,7 @@ from pathlib import Path
 from .api import Api, Object, documents
 from .keys import self_signed
 from .nodes import apply_when_served
-from .parts import Parts, free_ports, listens
+from .parts import Parts, listens, ports
 
 #: What users are given.
 SCHEDULER = Path(__file__).resolve().parents[3] / "deploy" / "scheduler" / "volcano-scheduler.conf"
@@ -42,7 +42,7 @@ def _is_open(queue: Object | None) -> bool:
 
 def _webhooks(parts: Parts, binaries: Path, api: Api, hooks: list[Object]) -> None:
     """Starts the webhook server first: the scheduler writes queues, which the API server asks it about."""
-    (port,) = free_ports(1)
+    (port,) = ports.reserve(1)
     folder = parts.state / "volcano-tls"
     folder.mkdir()
     certificate = self_signed(folder, "tls", "subjectAltName=IP:127.0.0.1")

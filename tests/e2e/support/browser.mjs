@@ -6,12 +6,18 @@ import { createRequire } from "node:module";
 import { chromium } from "playwright-core";
 
 import { PASSWORD } from "./server.mjs";
+import { watch } from "./settled.mjs";
+
+export { settled } from "./settled.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-export const launch = () =>
+const PROGRAMS = { full: "/usr/bin/chromium", shell: "/usr/bin/chromium-headless-shell" };
+
+/** Starts the browser: the headless shell, which has the same engine at half the cost, or all of Chromium. */
+export const launch = (kind = "shell") =>
   chromium.launch({
-    executablePath: "/usr/bin/chromium",
+    executablePath: PROGRAMS[process.env.CUBELOOM_TEST_BROWSER ?? kind],
     args: [
       "--no-sandbox",
       "--disable-gpu",
@@ -26,6 +32,17 @@ export const launch = () =>
   });
 
 export const SIZES = { wide: { width: 1440, height: 900 }, narrow: { width: 390, height: 844 } };
+
+/**
+ * Each language, theme and size, and each pair of them. What makes a page accessible is the same in both languages: axe,
+ * which takes most of the time, looks in one of them.
+ */
+export const LOOKS = [
+  { lang: "en", theme: "light", size: "wide", accessible: true },
+  { lang: "en", theme: "dark", size: "narrow", accessible: true },
+  { lang: "zh", theme: "dark", size: "wide", accessible: false },
+  { lang: "zh", theme: "light", size: "narrow", accessible: false },
+];
 
 /** A page whose faults are collected in `page.faults`. */
 export async function open(browser, server, { size = "wide", theme = "light", lang = "en", touch = false, state } = {}) {
@@ -51,6 +68,7 @@ export async function open(browser, server, { size = "wide", theme = "light", la
 /** Notes what must not happen: errors of scripts, of the console (among them violations of the CSP), of the server. */
 export function collect(page) {
   page.faults = [];
+  watch(page);
   page.on("pageerror", (error) => page.faults.push(`script: ${error.message}`));
   page.on("console", (message) => {
     // Where another program of this machine changes its network, the browser breaks off what it loads, and the page comes again.
@@ -71,52 +89,46 @@ export async function signIn(page, name, password = PASSWORD) {
   await Promise.all([page.waitForURL((url) => url.pathname !== "/sign-in"), page.locator("main form button.primary").first().click()]);
 }
 
-/** The cookies of somebody who is signed in, for other pages. */
+/** The cookies of a signed-in person, for other pages. */
 export async function session(browser, server, name) {
-  const page = await open(browser, server);
-  await signIn(page, name);
-  const state = await page.context().storageState();
-  await page.context().close();
+  const context = await browser.newContext({ baseURL: server.url });
+  const answer = await context.request.post("/api/v1/session", { data: { name, password: PASSWORD }, headers: { origin: server.url } });
+  assert.equal(answer.status(), 201, await answer.text());
+  const state = await context.storageState();
+  await context.close();
   // Language and theme are each page's own.
   return { ...state, cookies: state.cookies.filter((cookie) => !["lang", "theme"].includes(cookie.name)) };
 }
 
-/** How long a page may take to start, in milliseconds. */
-const START = 20_000;
+/** What is the same on each page, around what it has itself. */
+const AROUND = [".side", ".skip", "#toasts"];
 
-/** Waits until the page stands still: scripts loaded and started, nothing asked for but streams. */
-export async function settled(page) {
-  await page.waitForLoadState("load");
-  await page.evaluate(() => document.fonts.ready);
-  // What is pressed before a page has started does nothing. Pages that are written elsewhere have none of our scripts.
-  await page.waitForFunction(
-    () => document.documentElement.dataset.ready !== undefined || document.querySelector("body[data-page]") === null,
-    undefined, { timeout: START });
-  let last = "";
-  for (let i = 0; i < 40; i += 1) {
-    const now = await page.evaluate(() => `${document.body.scrollHeight} ${document.querySelectorAll("*").length} ${document.querySelectorAll("[aria-busy=true]").length}`);
-    if (now === last && now.endsWith(" 0")) return;
-    last = now;
-    await page.waitForTimeout(150);
-  }
-}
-
-/** What is wrong with a page as it is shown. */
-export async function look(page, lang, { accessible = true } = {}) {
+/**
+ * What is wrong with a page as it is shown. Axe looks at all of it; at what the page has itself, without `around`; or at
+ * the open dialog, which leaves nothing else to use.
+ */
+export async function look(page, lang, { accessible = true, around = true, dialog = false } = {}) {
   const found = [...page.faults];
   page.faults.length = 0;
   found.push(...(await page.evaluate(overflow)));
   found.push(...(await page.evaluate(words, lang)));
   if (!accessible) return found;
-  await page.evaluate(axe);
-  const { violations } = await page.evaluate(() =>
-    window.axe.run(document, { resultTypes: ["violations"] }),
-  );
-  for (const each of violations.filter((one) => ["serious", "critical"].includes(one.impact))) {
-    const nodes = each.nodes.slice(0, 3).map((node) => `${node.target.join(" ")} (${node.any[0]?.message ?? ""})`);
-    found.push(`axe ${each.id}: ${nodes.join("; ")}`);
-  }
+  if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axe);
+  const part = { ...(around ? {} : { exclude: AROUND }), ...(dialog ? { include: ["dialog[open], [role=dialog]"] } : {}) };
+  const violations = await page.evaluate(faults, part);
+  for (const each of violations) found.push(`axe ${each.id}: ${each.nodes.join("; ")}`);
   return found;
+}
+
+/** In the page: what axe finds that is serious. Rules for lesser faults are not run, nor those that are off by themselves. */
+async function faults(part) {
+  const grave = (impact) => ["serious", "critical"].includes(impact);
+  const lesser = window.axe._audit.rules.filter(({ impact }) => impact && !grave(impact));
+  const rules = Object.fromEntries(lesser.map(({ id }) => [id, { enabled: false }]));
+  const { violations } = await window.axe.run(Object.keys(part).length > 0 ? part : document, { resultTypes: ["violations"], preload: false, rules });
+  return violations.filter(({ impact }) => grave(impact)).map(({ id, nodes }) => {
+    return { id, nodes: nodes.slice(0, 3).map((node) => `${node.target.join(" ")} (${node.any[0]?.message ?? ""})`) };
+  });
 }
 
 function overflow() {

@@ -36,6 +36,8 @@ export class Server {
       CUBELOOM_LOCAL_CPU: "8",
       CUBELOOM_LOCAL_MEMORY: "4Gi",
       CUBELOOM_LOCAL_GRACE: "1s",
+      // Tests leave files for tasks beside the data folder, which lies there.
+      CUBELOOM_SANDBOX_TMP: "false",
       ...settings,
     };
   }

@@ -1,7 +1,5 @@
 //! Sizing, with real programs: a task that asks for far too much gets less, and grows when it needs more.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
 
 use super::runs::help::{document, id, start, task, until, until_task};
@@ -137,6 +135,17 @@ fn attempts_of(client: &Client, run: &str) -> Vec<Value> {
     found["items"].as_array().unwrap().clone()
 }
 
+/// More memory is given a moment after it is written: waits until it has been, so many times.
+fn given(server: &Server, times: u32) {
+    let reader = server.as_(Who::Reader);
+    let is_count = |line: &str| {
+        line.starts_with("cubeloom_executor_call_duration_seconds_count")
+            && line.contains(r#"call="grow""#)
+            && line.ends_with(&format!(" {times}"))
+    };
+    wait_for("more memory to be given", || reader.get("page:/metrics").text().lines().any(is_count));
+}
+
 #[test]
 fn what_nears_its_memory_limit_gets_more_while_it_runs() {
     let server = Server::start();
@@ -149,12 +158,11 @@ fn what_nears_its_memory_limit_gets_more_while_it_runs() {
         .expect(201);
     let started = editor.post("/projects/default/runs", &json!({"pipeline": "growing"})).expect(201).json();
     let run = id(&started["run"]);
-    for mib in [192, 288] {
+    for (calls, mib) in [(1, 192), (2, 288)] {
         wait_for("more memory", || {
             attempts_of(&editor, &run).first().is_some_and(|one| memory(one) == mib * MIB)
         });
-        // It is given a moment after it is written.
-        std::thread::sleep(Duration::from_secs(1));
+        given(&server, calls);
         let folder = server.data().join("workspace/default/runs").join(&run);
         std::fs::write(folder.join(mib.to_string()), "").unwrap();
     }
@@ -193,8 +201,10 @@ fn a_template_without_sizing_dies_at_its_limit() {
     ada.post("/templates", &json!({"document": UNCHECKED})).expect(201);
     let run = start(&editor, &growing("unchecked", &json!({"program": GROWING})));
     until_task(&editor, &run, "eat", "running");
-    // Long enough for whoever would give it more.
-    std::thread::sleep(Duration::from_secs(3));
+    // A task beside it is given more, so what needs more has been looked for.
+    let beside = start(&editor, &growing("command", &json!({"command": ["python3", "-c", GROWING]})));
+    given(&server, 1);
+    editor.post(&format!("/runs/{beside}/cancel"), &json!({})).expect(202);
     let folder = server.data().join("workspace/default/runs").join(&run);
     std::fs::write(folder.join("192"), "").unwrap();
     until(&editor, &run, "failed");
@@ -220,8 +230,7 @@ fn what_a_quota_does_not_let_grow_is_said_while_it_runs_and_when_its_memory_runs
     wait_for("more memory", || {
         attempts_of(&editor, &run).first().is_some_and(|one| memory(one) == 160 * MIB)
     });
-    // It is given a moment after it is written.
-    std::thread::sleep(Duration::from_secs(1));
+    given(&server, 1);
     let folder = server.data().join("workspace/default/runs").join(&run);
     std::fs::write(folder.join("192"), "").unwrap();
     let not_raised = "its memory was not raised while it ran: the quota allows no more";

@@ -8,5 +8,6 @@ mod files;
 mod masks;
 mod monitoring;
 mod registries;
+mod rotation;
 mod secrets;
 mod volumes;

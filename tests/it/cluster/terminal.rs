@@ -95,8 +95,8 @@ async fn a_shell_in_a_pod_stands_for_its_worker_and_leaves_nothing() {
     // What it reports is nobody's, and where it works ends with it.
     told_by(&*terminal, "echo {} >$CUBELOOM_OUTPUTS && touch here && pwd && echo $((6 * 7))\r", "42").await;
     terminal.resize(TerminalSize { columns: 70, rows: 20 }).await.unwrap();
-    sleep(Duration::from_secs(1)).await;
-    told_by(&*terminal, "stty size\r", "20 70").await;
+    // What is typed is shown, too, and must not be what is waited for.
+    told_by(&*terminal, "until [ \"$(stty size)\" = '20 7'0 ]; do sleep 1; done; stty size\r", "20 70").await;
     assert!(left(&kubectl, &id).await.len() >= 2);
     terminal.end().await;
     nothing_left(&kubectl, &id).await;

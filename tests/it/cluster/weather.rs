@@ -40,6 +40,15 @@ async fn stands(node: &OnNode, wanted: impl Fn(&Standing) -> bool) -> Standing {
     timeout(PATIENCE, look).await.unwrap_or_else(|_| panic!("it stands as {:?}", node.standing()))
 }
 
+async fn until(what: &str, holds: impl Fn() -> bool) {
+    let look = async {
+        while !holds() {
+            sleep(Duration::from_millis(50)).await;
+        }
+    };
+    timeout(PATIENCE, look).await.unwrap_or_else(|_| panic!("not in time: {what}"));
+}
+
 async fn start(node: &OnNode, text: &str) -> AttemptKey {
     let submission = node.submission(&Program::shell(&signed(text)));
     let key = submission.job.key.clone();
@@ -95,8 +104,7 @@ async fn a_log_is_whole_although_the_server_was_away() {
     let text = "for n in $(seq 1 16); do echo line $n; sleep 1; done";
     let key = start(&node, text).await;
     node.recorder().started(&key).await;
-    sleep(Duration::from_secs(2)).await;
-    assert!(!node.log(&key, "worker-0").is_empty(), "it is followed while it comes");
+    until("it is followed while it comes", || !node.log(&key, "worker-0").is_empty()).await;
     proxy.becomes(Weather::Away);
     // Longer than a log is asked for that the cluster says it has not.
     sleep(absence(8)).await;
@@ -174,7 +182,7 @@ async fn credentials_that_are_no_longer_known_are_said_and_cost_nothing() {
     proxy.becomes(Weather::Strangers);
     stands(&node, |standing| matches!(standing, Standing::Refused { .. })).await;
     let meanwhile = start(&node, "true").await;
-    sleep(Duration::from_secs(5)).await;
+    until("the first ends meanwhile", || executions(&node, &key) == 1 && node.alive(&key) == 0).await;
     proxy.becomes(Weather::Fine);
     is_well(&node, &key).await;
     is_well(&node, &meanwhile).await;

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::cancel::until_death;
 use super::figures::Figures;
-use super::points::{POINT, reached};
+use super::points::POINT;
 use super::site::Site;
 use super::verdict::Stored;
 use crate::api::support::Client;
@@ -70,7 +70,6 @@ pub fn kill(site: &mut Site, figures: &mut Figures) {
         site.stop();
         check(site, point, &run, figures);
     }
-    figures.reached.extend(reached(site));
 }
 
 /// Each time another pipeline: what one attempt has used would decide what the next one of the same pipeline begins with, if it

@@ -28,6 +28,50 @@ const OF_THE_FIRST_TASKS: [&str; 4] =
 /// How long a server may take until it dies at a point of its start.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// Points that one test kills at, so that the tests can run side by side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// Reached by a run with everything in it: every second one, and the others.
+    Run(Half),
+    /// Reached while the server is new, by the client, or by a run of a part.
+    Beginning,
+    Schedule,
+    Scale,
+    Grow,
+}
+
+/// One half of the points of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Half {
+    First,
+    Second,
+}
+
+impl Group {
+    /// Each declared point belongs to one group.
+    fn has(self, point: &str, at: usize) -> bool {
+        let beginning =
+            [&OF_THE_CLIENT[..], &OF_THE_FIRST_START, &OF_THE_FIRST_TASKS, &part::POINTS].concat();
+        let group = if beginning.contains(&point) {
+            Self::Beginning
+        } else if schedule::POINTS.contains(&point) {
+            Self::Schedule
+        } else if point.contains(".scale.") && resizing::kills_at(point) {
+            Self::Scale
+        } else if growing::kills_at(point) {
+            Self::Grow
+        } else {
+            Self::Run(if at.is_multiple_of(2) { Half::First } else { Half::Second })
+        };
+        group == self
+    }
+
+    fn points(self) -> BTreeSet<String> {
+        let all = declared().into_iter().enumerate();
+        all.filter(|(at, point)| self.has(point, *at)).map(|(_, point)| point).collect()
+    }
+}
+
 /// All points that the sources declare.
 fn declared() -> BTreeSet<String> {
     let mut found = BTreeSet::new();
@@ -67,31 +111,20 @@ impl Armed {
     }
 }
 
-/// Kills the server at each of the points, `kills_a_run` of them in one run, each at the first to `latest`th time.
+/// Kills the server at each of the points of a group, `kills_a_run` of them in one run, each at the first to `latest`th
+/// time.
 pub fn kill(
     site: &mut Site,
     baseline: &Baseline,
-    kills_a_run: usize,
-    latest: u64,
+    (group, kills_a_run, latest): (Group, usize, u64),
     numbers: &mut Numbers,
     figures: &mut Figures,
 ) {
-    figures.declared = declared();
-    let elsewhere = |point: &str| {
-        let named =
-            [&OF_THE_CLIENT[..], &OF_THE_FIRST_START, &OF_THE_FIRST_TASKS, &part::POINTS, &schedule::POINTS];
-        named.concat().contains(&point)
-            || point.contains(".scale.") && resizing::kills_at(point)
-            || growing::kills_at(point)
-    };
-    let ordinary = figures.declared.iter().filter(|point| !elsewhere(point));
-    let mut points: VecDeque<Armed> = ordinary
-        .map(|point| Armed { point: point.clone(), time: 1 + numbers.below(latest), tried: 0 })
-        .collect();
+    let armed = |point| Armed { point, time: 1 + numbers.below(latest), tried: 0 };
+    let mut points: VecDeque<Armed> = group.points().into_iter().map(armed).collect();
     while !points.is_empty() {
         kill_in_one_run(site, baseline, kills_a_run, &mut points, figures);
     }
-    figures.reached.extend(reached(site));
 }
 
 fn kill_in_one_run(
@@ -178,7 +211,6 @@ pub fn kill_the_client(site: &mut Site, baseline: &Baseline, figures: &mut Figur
         }
         site.stop();
     }
-    figures.reached.extend(reached(site));
 }
 
 /// Kills the server while it stops a whole run, at each point on the way.
@@ -198,25 +230,16 @@ pub fn kill_while_cancelling(site: &mut Site, figures: &mut Figures) {
         site.start(&[]);
         super::cancel::check(site, &run, figures);
     }
-    figures.reached.extend(reached(site));
 }
 
-/// Kills the server while it fills the folder of a run of a part.
-pub fn kill_while_preparing(site: &mut Site, figures: &mut Figures) {
-    part::kill(site, figures);
+/// Every point of the group must have been reached on the site, and each of them must have ended something.
+pub fn find_unreached(group: Group, site: &Site, figures: &mut Figures) {
+    let points = group.points();
+    assert!(!points.is_empty(), "no point is declared for {group:?}");
     figures.reached.extend(reached(site));
-}
-
-/// Kills the server while a schedule fires.
-pub fn kill_while_firing(site: &mut Site, figures: &mut Figures) {
-    schedule::kill(site, figures);
-    figures.reached.extend(reached(site));
-}
-
-/// Every declared point must have been reached, and each of them must have ended something.
-pub fn find_unreached(figures: &mut Figures) {
-    let unreached: Vec<String> = figures.declared.difference(&figures.reached).cloned().collect();
+    let unreached: Vec<String> = points.difference(&figures.reached).cloned().collect();
     figures.findings.extend(unreached.iter().map(|point| format!("not reached: {point}")));
-    let survived: Vec<String> = figures.declared.difference(&figures.killed_at).cloned().collect();
+    let survived: Vec<String> = points.difference(&figures.killed_at).cloned().collect();
     figures.findings.extend(survived.iter().map(|point| format!("not killed at: {point}")));
+    figures.declared.extend(points);
 }

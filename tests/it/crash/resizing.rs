@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::cancel::until_death;
 use super::figures::Figures;
-use super::points::{POINT, reached};
+use super::points::POINT;
 use super::site::Site;
 use super::verdict::Stored;
 use crate::api::support::Client;
@@ -57,7 +57,6 @@ pub fn kill(site: &mut Site, figures: &mut Figures) {
         site.stop();
         check(site, point, &gang, figures);
     }
-    figures.reached.extend(reached(site));
 }
 
 /// Four workers on the whole machine, of which one must stay.

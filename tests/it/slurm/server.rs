@@ -108,7 +108,9 @@ async fn away(name: &str, begins: &str, by: &str) {
     let later = slurm.submission(&Program::shell(&signed("")));
     let later_key = later.job.key.clone();
     slurm.executor().submit(later).await;
-    tokio::time::sleep(Duration::from_secs(2)).await;
+    until("it ends meanwhile", || slurm.alive(&key) == 0).await;
+    // Longer than an end takes to be reported. Were it too short, a correct server would still pass.
+    tokio::time::sleep(Duration::from_secs(1)).await;
     for key in [&key, &later_key] {
         assert_eq!(slurm.recorder().ends(key), 0, "{:?}", slurm.recorder().events(key));
     }
@@ -292,7 +294,7 @@ async fn what_an_account_puts_in_a_workers_place_does_not_lead_to_the_servers_fi
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_job_that_is_called_otherwise_is_not_lost() {
     let slurm = OnSlurm::new();
-    let submission = slurm.submission(&Program::shell(&signed("sleep 4")));
+    let submission = slurm.submission(&Program::shell(&signed("sleep 600")));
     let key = submission.job.key.clone();
     slurm.executor().submit(submission).await;
     until_executed(&slurm, &key, 1).await;
@@ -302,9 +304,11 @@ async fn a_job_that_is_called_otherwise_is_not_lost() {
         key.object_name()
     );
     assert!(rename.args(["-c", &text]).env("SLURM_CONF", told("SLURM_CONF")).status().unwrap().success());
-    tokio::time::sleep(Duration::from_secs(1)).await;
     let called = harness::slurm(&["squeue", "--noheader", "--format=%j"]);
     assert!(!called.contains(&key.object_name()), "{called}");
+    // The queue has been read since: another job was seen to end.
+    assert_eq!(run(&slurm, &Program::shell("true")).await.1.outcome, Outcome::Succeeded);
+    assert_eq!(slurm.recorder().ends(&key), 0, "{:?}", slurm.recorder().events(&key));
     slurm.executor().cancel(&key, StopCause::Cancelled, Duration::from_millis(100)).await;
     assert_eq!(slurm.recorder().ended(&key).await.outcome, Outcome::Cancelled);
     assert_gone(&slurm, &key);

@@ -46,6 +46,14 @@ pub fn cgroups<'a>(attempts: impl Iterator<Item = &'a AttemptKey>) -> Vec<PathBu
     groups.map(|entry| entry.path()).filter(of_ours).collect()
 }
 
+/// The processor time that the threads of a process have had so far.
+pub fn processor_time(pid: u32) -> Duration {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task")).expect("the process runs").flatten();
+    let of_thread = |text: String| text.split_whitespace().next().and_then(|time| time.parse::<u64>().ok());
+    let times = tasks.filter_map(|task| fs::read_to_string(task.path().join("schedstat")).ok());
+    Duration::from_nanos(times.filter_map(of_thread).sum())
+}
+
 /// Ends the shims of a data folder with their workers: told first, killed after a while.
 pub fn end(mark: &str) {
     for signal in [Signal::TERM, Signal::KILL] {

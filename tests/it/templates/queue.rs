@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::net::TcpListener;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use rustix::process::{Signal, kill_process};
 use serde_json::{Value, json};
@@ -210,11 +209,9 @@ fn queue_says_why_it_cannot_begin_and_takes_nothing() {
     );
     let silent = app.pipeline("silent", &tasks);
     broker.order("freeze");
-    let began = Instant::now();
     let told = run(&app, 1, &silent, &[]);
     broker.order("thaw");
     assert!(failure(&told).contains("was away for 5 s"), "{told}");
-    assert!(began.elapsed() < Duration::from_secs(50), "{:?}", began.elapsed());
 }
 
 #[test]

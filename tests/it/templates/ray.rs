@@ -31,6 +31,15 @@ fn ray_fails_as_its_program_does() {
     assert!(wait_for_none(&app).is_empty());
 }
 
+/// Workers of other projects reach its ports, too.
+#[test]
+#[ignore = "needs 600 MB of packages: make test-templates"]
+fn ray_obeys_nobody_without_the_jobs_token() {
+    let app = app();
+    run(&app, 0, &job("ray"), &["-p", "then=call"]);
+    assert!(wait_for_none(&app).is_empty());
+}
+
 #[test]
 #[ignore = "needs 600 MB of packages: make test-templates"]
 fn ray_fails_when_a_worker_is_killed() {

@@ -5,7 +5,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::process::{Signal, kill_process};
 use serde_json::{Value, json};
@@ -16,8 +16,6 @@ use crate::support::{Hdfs, TestApp, instance, outputs, states, wait_within};
 
 /// How long YARN may take to be done with an application whose driver is gone.
 const DONE: Duration = Duration::from_secs(60);
-/// How long it may take until a task says that YARN does not answer.
-const TOLD: Duration = Duration::from_secs(120);
 
 #[test]
 #[ignore = "needs 500 MB of packages, and Java: make test-templates"]
@@ -42,6 +40,15 @@ fn spark_fails_as_its_program_does() {
     let failure = &instance(&run, "gang")["state"]["failure"];
     assert_eq!((&failure["kind"], &failure["exit_code"]), (&"exit".into(), &7.into()), "{failure}");
     assert_eq!(failure["worker"]["role"], "driver", "{failure}");
+    assert!(wait_for_none(&app).is_empty());
+}
+
+/// Workers of other projects reach its ports, too.
+#[test]
+#[ignore = "needs 500 MB of packages, and Java: make test-templates"]
+fn spark_obeys_nobody_without_the_jobs_secret() {
+    let app = app();
+    run(&app, 0, &job("spark"), &["-p", "then=call"]);
     assert!(wait_for_none(&app).is_empty());
 }
 
@@ -138,11 +145,9 @@ fn a_yarn_that_cannot_take_the_job_is_told() {
     };
     let said = why(&hdfs, &["-p", "queue=nobodys"]);
     assert!(said.contains("YARN ended application_") && said.contains("unknown queue"), "{said}");
-    let began = Instant::now();
     hdfs.order("freeze resourcemanager");
     let said = why(&hdfs, &[]);
     assert!(said.contains("YARN has not answered for 60 s"), "{said}");
-    assert!(began.elapsed() < TOLD, "{:?}", began.elapsed());
     hdfs.order("kill resourcemanager");
     let said = why(&hdfs, &[]);
     assert!(said.contains("does not answer") && said.contains("refused"), "{said}");

@@ -9,7 +9,7 @@ import stat
 import subprocess
 from pathlib import Path
 
-from harness.parts import Parts, free_ports, listens
+from harness.parts import Parts, listens, ports
 
 from . import written
 from .people import People
@@ -71,10 +71,10 @@ def own(folder: Path, user: str, mode: int = 0o755) -> Path:
 def start(parts: Parts, people: People) -> dict[str, str]:
     """Starts all of it; what a command on it must be told."""
     state = parts.state
-    ports = free_ports(8)
+    numbers = ports.reserve(8)
     # Slurm 22.05 takes version 2 from systemd only.
     cgroups = all(os.access(CGROUPS / name, os.W_OK) for name in ("freezer", "memory"))
-    settings = written.Settings(state, socket.gethostname(), *ports[:4], tuple(ports[4:]), cgroups)
+    settings = written.Settings(state, socket.gethostname(), *numbers[:4], tuple(numbers[4:]), cgroups)
     parts.afterwards(remove_cgroups)
     (state / "hold").mkdir()
     munge(parts, settings)

@@ -4,7 +4,7 @@ its jars are given, a real YARN (a ResourceManager and a NodeManager).
 
     hdfs.py JARS [JARS-OF-YARN]
 
-Both are folders that `tools/jars` prints. Everything lies in one scratch folder and listens on free ports of 127.0.0.1.
+Both are folders that `tools/jars` prints. Everything lies in one scratch folder and listens on reserved ports of 127.0.0.1.
 When a file can be written and a container started, one line of JSON is printed: {"hdfs", "webhdfs", "user", "conf"}. With
 YARN there is {"yarn"}, too, the address of the ResourceManager's API, and the user `etl` has a folder and a queue.
 Then lines on standard input are done, each answered with a line: `kill namenode`, `start namenode`, `freeze namenode`,
@@ -28,6 +28,9 @@ import urllib.request
 from pathlib import Path
 from xml.sax.saxutils import escape
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import ports  # noqa: E402
+
 START_LIMIT = 120  # seconds; an idle machine needs about 6, with YARN 15
 END_LIMIT = 20  # seconds; a NodeManager ends its containers first
 PR_SET_PDEATHSIG = 1
@@ -42,14 +45,6 @@ YARN = {
 MAIN = HDFS | YARN
 USER = pwd.getpwuid(os.getuid()).pw_name
 SIGNALS = {"kill": signal.SIGKILL, "freeze": signal.SIGSTOP, "thaw": signal.SIGCONT}
-
-
-def free_ports(count):
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
 
 
 def text(value):
@@ -92,11 +87,11 @@ class Hadoop:
         for name in ("hdfs", "datanode", "static"):
             (self.conf / "webapps" / name).mkdir(parents=True)
         self.classes = dict.fromkeys(HDFS, f"{self.conf}:{jars}/*")
-        self.rpc, self.http, *self.of_data = (f"127.0.0.1:{port}" for port in free_ports(5))
+        self.rpc, self.http, *self.of_data = (f"127.0.0.1:{port}" for port in ports.reserve(5))
         self.write_hdfs()
         if jars_of_yarn:
             self.classes |= dict.fromkeys(YARN, f"{self.conf}:{jars_of_yarn}/*")
-            self.api, *self.of_yarn = (f"127.0.0.1:{port}" for port in free_ports(8))
+            self.api, *self.of_yarn = (f"127.0.0.1:{port}" for port in ports.reserve(8))
             self.write_yarn()
 
     def write_hdfs(self):

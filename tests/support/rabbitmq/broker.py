@@ -3,7 +3,7 @@
 
     broker.py
 
-Everything lies in one scratch folder, Erlang's cookie and its port mapper (epmd) included, and listens on free ports of
+Everything lies in one scratch folder, Erlang's cookie and its port mapper (epmd) included, and listens on reserved ports of
 127.0.0.1: a RabbitMQ that the machine has of its own is not touched. When queues can be declared, one line of JSON is
 printed: {"url", "user", "password", "reader", "reader_password"}. `user` may do everything; `reader` may read and write,
 and declare nothing. Then lines on standard input are done, each answered with a line: `stop` (as an administrator does
@@ -25,20 +25,15 @@ import tempfile
 import time
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import ports  # noqa: E402
+
 #: Debian's own command becomes the user `rabbitmq` and reads /etc/rabbitmq; what it starts does neither.
 SERVER = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")
 START_LIMIT = 120  # seconds; an idle machine needs about 5
 STOP_LIMIT = 30
 PR_SET_PDEATHSIG = 1
 SIGNALS = {"kill": signal.SIGKILL, "freeze": signal.SIGSTOP, "thaw": signal.SIGCONT}
-
-
-def free_ports(count):
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
 
 
 def die_with_parent():
@@ -54,7 +49,7 @@ def hashed(password):
 class Broker:
     def __init__(self, folder):
         self.folder, self.server, self.epmd = folder, None, None
-        self.port, self.epmd_port, self.distribution = free_ports(3)
+        self.port, self.epmd_port, self.distribution = ports.reserve(3)
         self.passwords = {"tester": secrets.token_hex(8), "reader": secrets.token_hex(8)}
         self.write_conf()
 

@@ -3,7 +3,7 @@
 
     gateway.py [--bucket NAME]... [--quota NAME=BYTES]... [--keep FOLDER]
 
-Everything lies in one scratch folder and listens on free ports of 127.0.0.1. When the gateway answers, one line of JSON
+Everything lies in one scratch folder and listens on reserved ports of 127.0.0.1. When the gateway answers, one line of JSON
 is printed: {"endpoint", "access_key", "secret_key", "region", "folder"}. On standard input it takes orders, and
 answers each with a line of JSON: `uploads NAME` with the keys of that bucket's uploads that were begun and neither completed
 nor aborted, `mark NAME/KEY` with the mark (ETag) of an object. Closing standard input, SIGTERM or SIGINT ends all daemons, by
@@ -28,28 +28,22 @@ import time
 import urllib.error
 import urllib.request
 import uuid
+from pathlib import Path
 from xml.etree import ElementTree
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import ports  # noqa: E402
 
 PACKAGES = ["ceph-mon", "ceph-osd", "ceph-mgr", "ceph-common", "radosgw"]
 PROGRAMS = ["monmaptool", "ceph-authtool", "ceph-mon", "ceph-osd", "ceph", "radosgw", "radosgw-admin"]
 START_LIMIT = 120  # seconds; an idle machine needs about 15
 REGION = "us-east-1"
+NOT_READY = "problem getting command descriptions"
 PR_SET_PDEATHSIG = 1
 
 
 class StartFailed(Exception):
     """The gateway did not come up; the message says why."""
-
-
-def free_ports(count):
-    sockets = [socket.socket() for _ in range(count)]
-    try:
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in sockets]
-    finally:
-        for one in sockets:
-            one.close()
 
 
 def die_with_parent():
@@ -61,7 +55,7 @@ class Gateway:
         self.folder = folder
         self.conf = os.path.join(folder, "ceph.conf")
         self.daemons = []
-        self.mon_port, self.port = free_ports(2)
+        self.mon_port, self.port = ports.reserve(2)
         self.user = None
 
     def path(self, *parts):
@@ -124,11 +118,16 @@ rgw thread pool size = 32
         return mon
 
     def tool(self, *argv):
-        done = subprocess.run([argv[0], "-c", self.conf, *argv[1:]] if argv[0] not in ("monmaptool", "ceph-authtool")
-                              else list(argv), capture_output=True, text=True, timeout=START_LIMIT)
-        if done.returncode != 0:
-            raise StartFailed(f"{' '.join(argv)}: {done.stderr.strip() or done.stdout.strip()}")
-        return done.stdout
+        command = list(argv) if argv[0] in ("monmaptool", "ceph-authtool") else [argv[0], "-c", self.conf, *argv[1:]]
+        end = time.monotonic() + START_LIMIT
+        while True:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=START_LIMIT)
+            if done.returncode == 0:
+                return done.stdout
+            # A monitor listens before it knows its commands, and may forget them for a moment while it elects itself.
+            if NOT_READY not in done.stderr or time.monotonic() > end:
+                raise StartFailed(f"{' '.join(argv)}: {done.stderr.strip() or done.stdout.strip()}")
+            time.sleep(0.1)
 
     def daemon(self, *argv):
         log = open(self.path("log", f"{argv[0]}.out"), "ab")

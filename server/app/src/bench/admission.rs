@@ -60,8 +60,8 @@ fn measure(mut desk: Desk) -> Vec<Figure> {
         held.extend(desk.pass(now, 128).starts.iter().map(|start| start.job));
     });
     vec![
-        Figure::new("admissions", rate, "/s").goal("at least 1000"),
-        Figure::new("a pass in which nothing changed", quiet, "ms").goal("at most 100"),
+        Figure::new("admissions", rate, "/s").at_least(1000.0),
+        Figure::new("a pass in which nothing changed", quiet, "ms").at_most(100.0),
         Figure::new("a job ends, and the pass after it", one_ends, "ms"),
     ]
 }
@@ -125,26 +125,25 @@ pub async fn month(_: Setting) -> anyhow::Result<Vec<Figure>> {
     let minutes = |wait: Duration| wait.as_secs_f64() / 60.0;
     let mut figures = vec![
         Figure::new("time", begin.elapsed().as_secs_f64(), "s"),
-        Figure::new("jobs that succeeded", report.succeeded as f64, ""),
-        Figure::new("jobs that failed three times", report.failed as f64, ""),
-        Figure::new("attempts that gave back everything", report.preempted as f64, ""),
-        Figure::new("most often given back by one job", f64::from(report.preempted_most), ""),
-        Figure::new("times that workers were given back", report.workers_given_back as f64, ""),
-        Figure::new("cards that the jobs need at least, of all", report.offered * 100.0, "%"),
-        Figure::new("cards held, of all", report.utilisation * 100.0, "%"),
-        Figure::new("times that a project was owed its guarantee", report.owed as f64, ""),
-        Figure::new("of these while a node was lost", report.owed_with_less as f64, ""),
-        Figure::new("restarts of the server", report.restarts as f64, ""),
-        Figure::new("longest wait for a guarantee", report.longest_owed.as_secs_f64(), "s")
-            .goal("at most 61"),
-        Figure::new("estimates of starts", report.estimates as f64, ""),
-        Figure::new("error of an estimate, median", minutes(report.error_median), "min"),
-        Figure::new("error of an estimate, P90", minutes(report.error_p90), "min"),
-        Figure::new("starts by the estimate's P90", report.within_p90 * 100.0, "%"),
+        Figure::baseline("jobs that succeeded", report.succeeded as f64, ""),
+        Figure::baseline("jobs that failed three times", report.failed as f64, ""),
+        Figure::baseline("attempts that gave back everything", report.preempted as f64, ""),
+        Figure::baseline("most often given back by one job", f64::from(report.preempted_most), ""),
+        Figure::baseline("times that workers were given back", report.workers_given_back as f64, ""),
+        Figure::baseline("cards that the jobs need at least, of all", report.offered * 100.0, "%"),
+        Figure::baseline("cards held, of all", report.utilisation * 100.0, "%"),
+        Figure::baseline("times that a project was owed its guarantee", report.owed as f64, ""),
+        Figure::baseline("of these while a node was lost", report.owed_with_less as f64, ""),
+        Figure::baseline("restarts of the server", report.restarts as f64, ""),
+        Figure::new("longest wait for a guarantee", report.longest_owed.as_secs_f64(), "s").at_most(61.0),
+        Figure::baseline("estimates of starts", report.estimates as f64, ""),
+        Figure::baseline("error of an estimate, median", minutes(report.error_median), "min"),
+        Figure::baseline("error of an estimate, P90", minutes(report.error_p90), "min"),
+        Figure::baseline("starts by the estimate's P90", report.within_p90 * 100.0, "%"),
     ];
     for (project, queue) in &report.queues {
         let figure =
-            |what: &str, wait| Figure::new(&format!("wait of {project}, {what}"), minutes(wait), "min");
+            |what: &str, wait| Figure::baseline(&format!("wait of {project}, {what}"), minutes(wait), "min");
         figures.push(figure("median", queue.median));
         figures.push(figure("P90", queue.p90));
         figures.push(figure("longest", queue.longest));

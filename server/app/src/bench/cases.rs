@@ -3,7 +3,7 @@
 use std::pin::Pin;
 
 use super::figures::Figure;
-use super::{Setting, admission, fake, history, idle, local, web};
+use super::{Setting, admission, fake, history, local, web};
 
 /// What a case yields.
 pub type Outcome = Pin<Box<dyn Future<Output = anyhow::Result<Vec<Figure>>>>>;
@@ -99,12 +99,6 @@ pub const CASES: &[Case] = &[
         about: "a pass with millions of finished tasks in the database, beside an empty one",
         once: true,
         run: |setting| Box::pin(history::history(setting)),
-    },
-    Case {
-        name: "idle",
-        about: "memory of a server that has nothing to do",
-        once: false,
-        run: |setting| Box::pin(idle::idle(setting)),
     },
     Case {
         name: "web",

@@ -1,7 +1,7 @@
 //! Figures: measured values with their unit and goal, medians of them, and the machine they were measured on.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
+use std::fmt::{self, Write};
 use std::fs;
 
 use serde::{Deserialize, Serialize};
@@ -17,19 +17,66 @@ pub struct Figure {
     pub value: f64,
     /// Its unit.
     pub unit: String,
-    /// What it should be, as text, where there is a goal.
-    pub goal: Option<String>,
+    /// What it should be, where there is a goal.
+    pub goal: Option<Goal>,
+    /// Where an improvement lies. A baseline has none: it describes the machine or the case.
+    pub better: Option<Better>,
+}
+
+/// A bound that a figure keeps or misses, in the figure's unit.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Goal {
+    AtMost(f64),
+    AtLeast(f64),
+}
+
+/// The direction of an improvement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Better {
+    Lower,
+    Higher,
+}
+
+impl Goal {
+    /// Whether the value keeps the bound.
+    pub fn is_met(self, value: f64) -> bool {
+        match self {
+            Self::AtMost(most) => value <= most,
+            Self::AtLeast(least) => value >= least,
+        }
+    }
+}
+
+impl fmt::Display for Goal {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::AtMost(most) => write!(formatter, "at most {most}"),
+            Self::AtLeast(least) => write!(formatter, "at least {least}"),
+        }
+    }
 }
 
 impl Figure {
-    /// A value without a goal, e.g. a baseline.
+    /// A value that is better when it is lower, without a goal.
     pub fn new(name: &str, value: f64, unit: &str) -> Self {
-        Self { name: name.into(), value, unit: unit.into(), goal: None }
+        Self { name: name.into(), value, unit: unit.into(), goal: None, better: Some(Better::Lower) }
     }
 
-    /// The same with a goal.
-    pub fn goal(self, goal: &str) -> Self {
-        Self { goal: Some(goal.into()), ..self }
+    /// A value that describes the machine or the case: a comparison shows it and does not judge it.
+    pub fn baseline(name: &str, value: f64, unit: &str) -> Self {
+        Self { better: None, ..Self::new(name, value, unit) }
+    }
+
+    /// The same with an upper bound.
+    pub fn at_most(self, most: f64) -> Self {
+        Self { goal: Some(Goal::AtMost(most)), better: Some(Better::Lower), ..self }
+    }
+
+    /// The same with a lower bound: it is better when it is higher.
+    pub fn at_least(self, least: f64) -> Self {
+        Self { goal: Some(Goal::AtLeast(least)), better: Some(Better::Higher), ..self }
     }
 }
 
@@ -65,8 +112,10 @@ pub fn report(case: &Case, rounds: BTreeMap<String, Vec<Figure>>) -> String {
             .iter()
             .fold((f64::MAX, f64::MIN), |(least, most), value| (least.min(*value), most.max(*value)));
         let unit = figures.first().map_or("", |figure| figure.unit.as_str());
-        let goal = figures.first().and_then(|figure| figure.goal.clone()).unwrap_or_default();
         let median = median(&values);
+        let goal = figures.first().and_then(|figure| figure.goal).map_or_else(String::new, |goal| {
+            format!("{goal}{}", if goal.is_met(median) { "" } else { " (missed)" })
+        });
         let _ = writeln!(
             text,
             "| {name} | {} {unit} | {} - {} | {goal} |",
@@ -115,4 +164,40 @@ pub fn status_mib(pid: u32, key: &str) -> f64 {
     let kib: f64 =
         line.trim_start_matches(':').split_whitespace().next().and_then(|n| n.parse().ok()).unwrap_or(0.0);
     kib / 1024.0
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_goal_is_met_at_its_bound_and_missed_beyond_it() {
+        assert!(Goal::AtMost(3.0).is_met(3.0) && !Goal::AtMost(3.0).is_met(3.1));
+        assert!(Goal::AtLeast(5000.0).is_met(5000.0) && !Goal::AtLeast(5000.0).is_met(4999.0));
+    }
+
+    #[test]
+    fn figures_are_written_as_tools_bench_reads_them() {
+        let written = |figure: Figure| serde_json::to_value(figure).unwrap();
+        assert_eq!(
+            written(Figure::new("dispatches", 1.5, "/s").at_least(1.0)),
+            json!({"name": "dispatches", "value": 1.5, "unit": "/s", "goal": {"at_least": 1.0}, "better": "higher"})
+        );
+        assert_eq!(
+            written(Figure::baseline("bare loop", 2.0, "s")),
+            json!({"name": "bare loop", "value": 2.0, "unit": "s", "goal": null, "better": null})
+        );
+    }
+
+    #[test]
+    fn the_report_names_a_missed_goal() {
+        let case = &super::super::cases::CASES[0];
+        let figure = |value| Figure::new("time", value, "s").at_most(1.0);
+        let rounds = BTreeMap::from([("time".to_owned(), vec![figure(0.9), figure(1.2), figure(1.1)])]);
+        assert!(report(case, rounds).contains("| time | 1.10 s | 0.900 - 1.20 | at most 1 (missed) |"));
+    }
 }

@@ -51,10 +51,10 @@ pub async fn history(setting: Setting) -> anyhow::Result<Vec<Figure>> {
     }
     let (without, with) = (median(&without), median(&with));
     Ok(vec![
-        Figure::new("finished tasks", written as f64, ""),
-        Figure::new("empty, a run of 3 tasks", without, "ms"),
+        Figure::baseline("finished tasks", written as f64, ""),
+        Figure::baseline("empty, a run of 3 tasks", without, "ms"),
         Figure::new("full, a run of 3 tasks", with, "ms"),
-        Figure::new("ratio", with / without, "x").goal("at most 1.1"),
+        Figure::new("ratio", with / without, "x").at_most(1.1),
     ])
 }
 

@@ -8,7 +8,6 @@ mod cases;
 mod fake;
 mod figures;
 mod history;
-mod idle;
 mod local;
 mod rig;
 mod web;

@@ -3,6 +3,7 @@
 mod compile;
 mod export;
 mod import;
+mod keys;
 mod logs;
 mod of_run;
 mod run;
@@ -24,6 +25,7 @@ use crate::show::Output;
 pub use compile::{Compile, Target};
 pub use export::Export;
 pub use import::{CubeStudio, Import};
+pub use keys::KeysCommand;
 pub use logs::Logs;
 pub use of_run::{Answer, Decide, Following, OfRun, Rerun};
 pub use run::{Parameters, Run};
@@ -138,6 +140,9 @@ pub enum Command {
     /// Tokens with which programs use the API
     #[command(subcommand)]
     Token(TokenCommand),
+    /// The keys that secrets are encrypted with
+    #[command(subcommand)]
+    Keys(KeysCommand),
     /// Print the settings in force, and where each comes from
     Config,
     /// Print completions for a shell

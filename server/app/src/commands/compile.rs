@@ -3,11 +3,12 @@
 mod kubernetes;
 mod slurm;
 
-use cubeloom_compiler::preview;
+use cubeloom_compiler::preview::{self, Tasks};
 use cubeloom_domain::executor::Facts;
+use cubeloom_domain::plan::{RunContext, RunPlan};
 use cubeloom_domain::{Problem, Severity};
 use cubeloom_storage::snapshot::{self, Limits, Snapshot};
-use serde_json::json;
+use serde::Serialize;
 
 use crate::cli::{self, Target};
 use crate::clock::MachineClock;
@@ -56,9 +57,7 @@ pub async fn compile(args: &cli::Compile, config: &Config, output: Output) -> an
         match &target {
             For::Kubernetes(cluster) => cluster.print(&planned.plan, output),
             For::Slurm(cluster) => cluster.print(&planned.plan, &snapshot, output),
-            For::Local => {
-                Ok(show::json(&json!({"run": planned.plan.context, "tasks": preview::all(&planned.plan)})))
-            }
+            For::Local => Ok(print_json(&planned.plan, None, &preview::all(&planned.plan))),
         }
     });
     match printed {
@@ -68,6 +67,27 @@ pub async fn compile(args: &cli::Compile, config: &Config, output: Output) -> an
             Ok(Exit::Invalid)
         }
     }
+}
+
+/// The plan's tasks, each written as soon as it is lowered.
+fn print_json<J: Serialize>(
+    plan: &RunPlan,
+    cluster: Option<&str>,
+    tasks: &Tasks<'_, J>,
+) -> anyhow::Result<()> {
+    #[derive(Serialize)]
+    struct Printed<'a, T> {
+        run: &'a RunContext,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cluster: Option<&'a str>,
+        tasks: T,
+    }
+    show::json(&Printed { run: &plan.context, cluster, tasks })
+}
+
+/// The first line for people: what was compiled, and for which cluster.
+fn heading(plan: &RunPlan, cluster: &str) -> String {
+    format!("# The pipeline {} as run {}; {cluster}.\n", plan.pipeline, plan.context.id)
 }
 
 fn target(args: &cli::Compile) -> anyhow::Result<For> {

@@ -9,6 +9,7 @@ mod config;
 mod decide;
 mod export;
 mod import;
+mod keys;
 mod logs;
 mod rerun;
 mod run;
@@ -51,6 +52,7 @@ pub async fn run(command: Command, config: Config, output: Output) -> anyhow::Re
         Command::Decide(args) => decide::decide(args, config, output).await,
         Command::User(command) => user::user(command, config, output).await,
         Command::Token(command) => token::token(command, config, output).await,
+        Command::Keys(command) => keys::keys(command, config, output).await,
         Command::Bench(args) => crate::bench::bench(args).await.map(|()| Exit::Ok),
         Command::Config => config::config(&config, output),
         // Done before the configuration was read.

@@ -22,7 +22,7 @@ use crate::platform::{Platform, RunningEngine};
 use crate::show::{self, Output, Styles};
 use crate::submit::{Request, submit};
 use crate::web::{self, RunningWeb};
-use crate::{counting, problems, progress};
+use crate::{counting, memory, problems, progress};
 
 /// Runs both. The first signal drains: the present pass ends, leases are given back, jobs go on under their
 /// shims. The second ends the process at once, which costs nothing but the leases' time.
@@ -39,6 +39,7 @@ pub async fn serve(args: cli::Serve, config: Config, output: Output) -> anyhow::
     clusters.look().await?;
     let engine = platform.start_engine(lock, templates_now.clone()).await?;
     let web = web::start(&platform, &engine.handle, templates.clone()).await?;
+    memory::release();
     say_ready(&platform, &web)?;
     let counting = tokio::spawn(counting::earlier(platform.store.clone()));
     let announced = Announcement::write(platform.data.path(), &web)?;

@@ -8,7 +8,7 @@ use cubeloom_domain::nodes::NodeRule;
 use cubeloom_domain::slurm::SlurmCalls;
 use cubeloom_domain::{Bytes, Cpu, Span};
 use cubeloom_engine::Sharing;
-use cubeloom_executor_local::{LocalConfig, SecretSource};
+use cubeloom_executor_local::{LocalConfig, Sandbox, SecretSource};
 use cubeloom_monitoring::advice::Thresholds;
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -24,6 +24,8 @@ pub struct Settings {
     pub database: Database,
     /// Jobs on this machine.
     pub local: Local,
+    /// What the workers of this machine are kept from seeing.
+    pub sandbox: Sandbox,
     /// Terminals where tasks have failed.
     pub terminals: Terminals,
     /// Usage and what it costs.
@@ -183,6 +185,13 @@ pub struct Local {
     pub pids: u64,
     /// Open files of one worker, at most.
     pub nofile: u64,
+    /// Free space of the data folder's disk below which nothing new starts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub free: Option<Bytes>,
+    /// How much of each of a worker's logs is kept.
+    pub log: Bytes,
+    /// Whether Python packages without a wheel are built from their sources.
+    pub python_sources: bool,
     /// Whether workers that an earlier server started are taken up.
     pub adoption: bool,
 }
@@ -198,6 +207,9 @@ impl Default for Local {
             path: usual.path,
             pids: usual.pids,
             nofile: usual.nofile,
+            free: None,
+            log: Bytes(usual.log),
+            python_sources: usual.python_sources,
             adoption: usual.adoption,
         }
     }

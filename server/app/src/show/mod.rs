@@ -2,15 +2,15 @@
 
 mod amounts;
 mod screen;
+mod stream;
 mod style;
 mod table;
 
 use std::io::{self, Write};
 
-use serde::Serialize;
-
 pub use amounts::{bytes, cpu_time, duration, moment};
 pub use screen::{Above, Screen};
+pub use stream::{Stream, json};
 pub use style::{Style, Styles};
 pub use table::{Align, Cell, Table};
 
@@ -29,12 +29,6 @@ pub fn line(text: impl AsRef<str>) {
     let mut out = io::stdout().lock();
     let _ = out.write_all(text.as_ref().as_bytes());
     let _ = out.write_all(b"\n");
-}
-
-/// Prints a document for programs.
-pub fn json(value: &impl Serialize) -> anyhow::Result<()> {
-    line(serde_json::to_string_pretty(value)?);
-    Ok(())
 }
 
 /// Prints a line for people beside the results.

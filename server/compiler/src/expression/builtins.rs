@@ -1,13 +1,15 @@
 //! What expressions can use: a chosen few filters, tests and functions, all pure and all bounded.
 //!
-//! Everything here that makes a longer text or list out of a short one is charged to a budget: the engine's fuel
-//! counts instructions, and one instruction can make a gigabyte.
+//! Everything here that makes a longer text or list out of a short one, or walks over one, is charged to a budget: the
+//! engine's fuel counts instructions, and one instruction can make a gigabyte. The expressions of one document have a budget
+//! together, beside that of each: thousands of cheap ones are as dear.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::sync::OnceLock;
 
-use minijinja::value::{Rest, Value};
-use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior, filters, tests};
+use minijinja::value::{Kwargs, Rest, Value, ValueOrKwargs};
+use minijinja::{Environment, Error, ErrorKind, State, UndefinedBehavior, filters, tests};
 
 use super::dates;
 
@@ -15,6 +17,10 @@ use super::dates;
 const FUEL: u64 = 100_000;
 /// Bytes that the filters of one evaluation may write together.
 const BUDGET: usize = 8 << 20;
+/// The same of all evaluations for one document.
+const DOCUMENT: usize = 256 << 20;
+/// What an element of a list counts for that is made or looked at, in bytes.
+const ELEMENT: usize = 8;
 /// Elements of a `range`.
 const MAX_RANGE: i64 = 10_000;
 /// The functions; every other name that is not declared is a mistake.
@@ -22,11 +28,34 @@ pub const FUNCTIONS: [&str; 1] = ["range"];
 
 thread_local! {
     static LEFT: Cell<usize> = const { Cell::new(BUDGET) };
+    /// What is left of the document's; none where none is at work.
+    static OF_DOCUMENT: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
-/// Fills the budget up: called before each evaluation.
-pub fn refill() {
-    LEFT.set(BUDGET);
+/// What is evaluated while this lives has a budget together.
+#[derive(Debug)]
+pub struct OneDocument(Option<usize>);
+
+impl OneDocument {
+    pub fn begin() -> Self {
+        Self(OF_DOCUMENT.replace(Some(DOCUMENT)))
+    }
+}
+
+impl Drop for OneDocument {
+    fn drop(&mut self) {
+        OF_DOCUMENT.set(self.0);
+    }
+}
+
+/// Evaluates something within the budget.
+pub fn within_budget<T>(evaluate: impl FnOnce() -> T) -> T {
+    let most = OF_DOCUMENT.get().map_or(BUDGET, |left| left.min(BUDGET));
+    LEFT.set(most);
+    let result = evaluate();
+    let used = most - LEFT.get();
+    OF_DOCUMENT.set(OF_DOCUMENT.get().map(|left| left - used));
+    result
 }
 
 fn charge(bytes: usize) -> Result<(), Error> {
@@ -35,11 +64,48 @@ fn charge(bytes: usize) -> Result<(), Error> {
             LEFT.set(left);
             Ok(())
         }
+        None if OF_DOCUMENT.get().is_some_and(|left| left < BUDGET) => {
+            LEFT.set(0);
+            Err(wrong("the expressions of the document make too much text together"))
+        }
         None => Err(wrong("the expression makes too much text")),
     }
 }
 
-fn wrong(message: impl Into<std::borrow::Cow<'static, str>>) -> Error {
+/// Charges a walk over a list.
+fn charge_walk(list: &Value) -> Result<(), Error> {
+    charge(list.len().unwrap_or(0).saturating_mul(ELEMENT))
+}
+
+/// A filter of the engine that walks over a list, and the same with a charge.
+macro_rules! walks {
+    ($($name:ident($($argument:ident: $kind:ty),*) -> $result:ty, $state:ty;)*) => {
+        $(fn $name(state: $state, list: Value, $($argument: $kind),*) -> Result<$result, Error> {
+            charge_walk(&list)?;
+            filters::$name(state, list, $($argument),*)
+        })*
+    };
+}
+
+walks! {
+    map(how: Rest<ValueOrKwargs>) -> Vec<Value>, &mut State<'_, '_>;
+    select(test: Option<Cow<'_, str>>, how: Rest<ValueOrKwargs>) -> Vec<Value>, &mut State<'_, '_>;
+    reject(test: Option<Cow<'_, str>>, how: Rest<ValueOrKwargs>) -> Vec<Value>, &mut State<'_, '_>;
+    selectattr(name: Cow<'_, str>, test: Option<Cow<'_, str>>, how: Rest<ValueOrKwargs>) -> Vec<Value>, &mut State<'_, '_>;
+    rejectattr(name: Cow<'_, str>, test: Option<Cow<'_, str>>, how: Rest<ValueOrKwargs>) -> Vec<Value>, &mut State<'_, '_>;
+    sort(how: Kwargs) -> Value, &State<'_, '_>;
+    unique(how: Kwargs) -> Value, &State<'_, '_>;
+    min(how: Kwargs) -> Value, &State<'_, '_>;
+    max(how: Kwargs) -> Value, &State<'_, '_>;
+    list() -> Value, &State<'_, '_>;
+}
+
+fn reverse(list: &Value) -> Result<Value, Error> {
+    charge_walk(list)?;
+    filters::reverse(list)
+}
+
+fn wrong(message: impl Into<Cow<'static, str>>) -> Error {
     Error::new(ErrorKind::InvalidOperation, message)
 }
 
@@ -72,18 +138,18 @@ fn add_filters(env: &mut Environment<'static>) {
     env.add_filter("bool", filters::bool);
     env.add_filter("first", filters::first);
     env.add_filter("last", filters::last);
-    env.add_filter("min", filters::min);
-    env.add_filter("max", filters::max);
-    env.add_filter("sort", filters::sort);
-    env.add_filter("reverse", filters::reverse);
-    env.add_filter("unique", filters::unique);
-    env.add_filter("list", filters::list);
+    env.add_filter("min", min);
+    env.add_filter("max", max);
+    env.add_filter("sort", sort);
+    env.add_filter("reverse", reverse);
+    env.add_filter("unique", unique);
+    env.add_filter("list", list);
     env.add_filter("items", filters::items);
-    env.add_filter("map", filters::map);
-    env.add_filter("select", filters::select);
-    env.add_filter("reject", filters::reject);
-    env.add_filter("selectattr", filters::selectattr);
-    env.add_filter("rejectattr", filters::rejectattr);
+    env.add_filter("map", map);
+    env.add_filter("select", select);
+    env.add_filter("reject", reject);
+    env.add_filter("selectattr", selectattr);
+    env.add_filter("rejectattr", rejectattr);
     env.add_filter("split", filters::split);
     env.add_filter("sum", sum);
     env.add_filter("times", times);
@@ -146,7 +212,7 @@ fn range(bounds: Rest<i64>) -> Result<Vec<i64>, Error> {
     if count > MAX_RANGE {
         return Err(wrong(format!("the range has {count} elements; at most {MAX_RANGE} are allowed")));
     }
-    charge(usize::try_from(count).unwrap_or(usize::MAX).saturating_mul(8))?;
+    charge(usize::try_from(count).unwrap_or(usize::MAX).saturating_mul(ELEMENT))?;
     Ok((0..count).map(|at| start + at * step).collect())
 }
 
@@ -162,6 +228,7 @@ fn times(left: &Value, right: &Value) -> Result<Value, Error> {
 }
 
 fn sum(values: &Value) -> Result<Value, Error> {
+    charge_walk(values)?;
     let mut whole: Option<i64> = Some(0);
     let mut total = 0.0;
     for value in values.try_iter()? {

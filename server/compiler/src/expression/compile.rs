@@ -8,7 +8,7 @@ use cubeloom_domain::Code;
 use minijinja::{Error, ErrorKind, Expression};
 use serde_json::Value;
 
-use super::builtins::{FUNCTIONS, environment, refill};
+use super::builtins::{FUNCTIONS, environment, within_budget};
 use super::scan::{self, Read};
 use super::{Args, Mistake, Scope};
 
@@ -107,8 +107,8 @@ impl Compiled {
         if let Some(value) = self.path.as_deref().and_then(|path| scope.walk(path)) {
             return Ok(value);
         }
-        refill();
-        let value = self.expression.eval(scope.context(self)).map_err(|error| self.failed(&error, scope))?;
+        let value = within_budget(|| self.expression.eval(scope.context(self)));
+        let value = value.map_err(|error| self.failed(&error, scope))?;
         if value.is_undefined() {
             return Err(self.failed(&ErrorKind::UndefinedError.into(), scope));
         }

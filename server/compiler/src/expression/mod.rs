@@ -6,6 +6,7 @@ mod dates;
 mod scan;
 mod scope;
 
+pub use builtins::OneDocument;
 pub use compile::{Compiled, compile};
 pub use scan::has_expression;
 pub use scope::{Args, RUN_NAMES, Scope};

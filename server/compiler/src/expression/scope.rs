@@ -1,8 +1,6 @@
 //! What an expression sees: only what is declared here, and of that only what it names.
 
-use std::collections::BTreeMap;
-
-use cubeloom_domain::plan::{Late, RunContext};
+use cubeloom_domain::plan::{Late, LateMap, RunContext};
 use cubeloom_domain::{JsonMap, Timestamp};
 use minijinja::value::{Serde, Value as Engine};
 use serde_json::Value;
@@ -37,7 +35,7 @@ pub enum Args<'a> {
     /// All in one map.
     Plain(&'a JsonMap),
     /// Those of a plan, and beside them those that were late and are known now.
-    Planned(&'a BTreeMap<String, Late>, &'a JsonMap),
+    Planned(&'a LateMap, &'a JsonMap),
 }
 
 impl<'a> Args<'a> {

@@ -108,6 +108,7 @@ impl<'t> Reader<'t, '_> {
             self.space();
         }
         self.at += 1;
+        items.shrink_to_fit();
         Ok(Kind::List(items))
     }
 
@@ -142,6 +143,8 @@ impl<'t> Reader<'t, '_> {
             self.space();
         }
         self.at += 1;
+        // Most have few, of which a document has hundreds of thousands.
+        entries.shrink_to_fit();
         Ok(Kind::Map(entries))
     }
 

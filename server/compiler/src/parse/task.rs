@@ -25,7 +25,7 @@ pub fn task(d: &mut Decoder, node: &Node<'_>) -> Option<Task> {
         description: d.optional(map, "description", Decoder::text),
         arguments: d.optional(map, "arguments", Decoder::object).unwrap_or_default(),
         needs: d.optional(map, "needs", |d, node| d.list(node, Decoder::word)).unwrap_or_default(),
-        resources: d.optional(map, "resources", resources),
+        resources: d.optional(map, "resources", resources).map(Box::new),
         role_resources: d
             .optional(map, "role_resources", |d, node| d.table(node, resources))
             .unwrap_or_default(),
@@ -39,9 +39,9 @@ pub fn task(d: &mut Decoder, node: &Node<'_>) -> Option<Task> {
         preflight: d.optional(map, "preflight", preflight),
         when: d.optional(map, "when", Decoder::word),
         trigger: d.optional(map, "trigger", trigger),
-        for_each: d.optional(map, "for_each", for_each),
-        search: d.optional(map, "search", search),
-        placement: d.optional(map, "placement", placement),
+        for_each: d.optional(map, "for_each", for_each).map(Box::new),
+        search: d.optional(map, "search", search).map(Box::new),
+        placement: d.optional(map, "placement", placement).map(Box::new),
         priority: d.optional(map, "priority", priority),
         limits: d.optional(map, "limits", |d, node| d.list(node, Decoder::name)).unwrap_or_default(),
         elastic: d.optional(map, "elastic", elastic),

@@ -69,6 +69,7 @@ fn python(d: &mut Decoder, node: &Node<'_>) -> Option<PythonRuntime> {
         requirements: d.optional(map, "requirements", requirements).unwrap_or(Value::Null),
         system_site_packages: d.optional(map, "system_site_packages", Decoder::boolean).unwrap_or(false),
         provided: d.optional(map, "provided", |d, node| d.list(node, Decoder::name)).unwrap_or_default(),
+        builds: d.optional(map, "builds", |d, node| d.list(node, Decoder::name)).unwrap_or_default(),
     })
 }
 

@@ -1,9 +1,7 @@
 //! What each worker of a role gets: layers of amounts over each other.
 
-use std::collections::BTreeMap;
-
 use cubeloom_domain::pipeline::Task;
-use cubeloom_domain::plan::Late;
+use cubeloom_domain::plan::LateMap;
 use cubeloom_domain::resources::{GpuRequest, ResourceRequest, Resources};
 use cubeloom_domain::sizing::{Keeper, Kept};
 use cubeloom_domain::{Bytes, Code, Cpu, Problem};
@@ -34,7 +32,7 @@ impl Planner<'_> {
         let evaluated =
             if role.fixed.is_none() { self.evaluated(prefix, prepared, role, inside) } else { None };
         let own = task.role_resources.get(&role.template.name);
-        let layers = [role.fixed.as_ref(), evaluated.as_ref(), task.resources.as_ref(), own, Some(fixed)];
+        let layers = [role.fixed.as_ref(), evaluated.as_ref(), task.resources.as_deref(), own, Some(fixed)];
         let mut resources = Resources { cpu: DEFAULT_CPU, memory: DEFAULT_MEMORY, ..Resources::default() };
         layers.into_iter().flatten().for_each(|layer| lay(&mut resources, layer));
         let pinned = layers.into_iter().flatten().filter_map(|layer| layer.pinned).next_back();
@@ -74,12 +72,7 @@ impl Planner<'_> {
     }
 
     /// `TASK_RESOURCE_...` in the template's env fix an amount, whatever the task says.
-    pub fn fixed_amounts(
-        &mut self,
-        prefix: &str,
-        prepared: &Prepared<'_>,
-        env: &BTreeMap<String, Late>,
-    ) -> ResourceRequest {
+    pub fn fixed_amounts(&mut self, prefix: &str, prepared: &Prepared<'_>, env: &LateMap) -> ResourceRequest {
         let mut request = serde_json::Map::new();
         let names = [
             ("TASK_RESOURCE_CPU", "cpu"),

@@ -1,10 +1,8 @@
 //! The arguments of a task: evaluated, completed by the schema's defaults, checked.
 
-use std::collections::BTreeMap;
-
 use cubeloom_domain::JsonMap;
 use cubeloom_domain::pipeline::Task;
-use cubeloom_domain::plan::Late;
+use cubeloom_domain::plan::{Late, LateMap};
 use serde_json::Value;
 
 use super::Planner;
@@ -27,11 +25,15 @@ pub struct Arguments<'t> {
 
 impl Arguments<'_> {
     /// The plan's form.
-    pub fn planned(self, task: &Task) -> BTreeMap<String, Late> {
-        let sources = self.late.iter().chain(&self.unknown);
-        let sources = sources.map(|name| ((*name).to_owned(), Late::Source(task.arguments[*name].clone())));
-        let sources: Vec<(String, Late)> = sources.collect();
-        self.known.into_iter().map(|(name, value)| (name, Late::Value(value))).chain(sources).collect()
+    pub fn planned(self, task: &Task) -> LateMap {
+        let mut planned = LateMap::with_capacity(self.known.len() + self.late.len() + self.unknown.len());
+        for (name, value) in self.known {
+            planned.insert(name, Late::Value(value));
+        }
+        for name in self.late.into_iter().chain(self.unknown) {
+            planned.insert(name.to_owned(), Late::Source(task.arguments[name].clone()));
+        }
+        planned
     }
 }
 

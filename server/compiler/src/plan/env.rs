@@ -1,9 +1,7 @@
 //! The variables of a task, from template, pipeline and task together.
 
-use std::collections::BTreeMap;
-
 use cubeloom_domain::pipeline::Task;
-use cubeloom_domain::plan::Late;
+use cubeloom_domain::plan::{Late, LateMap};
 use serde_json::Value;
 
 use super::Planner;
@@ -20,8 +18,8 @@ impl Planner<'_> {
         prepared: &Prepared<'_>,
         sight: &Sight<'_>,
         inside: &Sight<'_>,
-    ) -> BTreeMap<String, Late> {
-        let mut env = BTreeMap::new();
+    ) -> LateMap {
+        let mut env = LateMap::new();
         for (name, text) in &prepared.template.env {
             match variable(text, inside) {
                 Ok(value) => env.extend(value.map(|value| (name.clone(), value))),
@@ -61,7 +59,7 @@ fn variable(text: &str, sight: &Sight<'_>) -> Result<Option<Late>, Mistake> {
 }
 
 /// The texts of an env whose values are known: where amounts can be fixed.
-pub fn known_text<'e>(env: &'e BTreeMap<String, Late>, name: &str) -> Option<&'e str> {
+pub fn known_text<'e>(env: &'e LateMap, name: &str) -> Option<&'e str> {
     match env.get(name)? {
         Late::Value(value) => value.as_str(),
         Late::Source(_) => None,

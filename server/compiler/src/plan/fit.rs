@@ -204,7 +204,7 @@ impl<'a> Planner<'a> {
         'a: 't,
     {
         let (facts, pipeline) = (self.facts, self.pipeline);
-        let placements = [&task.placement, &pipeline.placement];
+        let placements = [task.placement.as_deref(), pipeline.placement.as_ref()];
         let group = placements.into_iter().flatten().find_map(|placement| placement.node_group.as_ref());
         let of = |group: &String| -> Vec<&'a NodeFacts> {
             facts.nodes.iter().filter(|node| node.groups.contains(group)).collect()

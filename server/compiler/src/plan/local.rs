@@ -13,7 +13,7 @@ impl Planner<'_> {
         if self.facts.kind != "local" {
             return;
         }
-        let of_task = task.resources.iter().map(|request| ("resources".to_owned(), request));
+        let of_task = task.resources.as_deref().into_iter().map(|request| ("resources".to_owned(), request));
         let of_roles =
             task.role_resources.iter().map(|(role, request)| (format!("role_resources/{role}"), request));
         let mut idle: Vec<String> = of_task
@@ -22,7 +22,7 @@ impl Planner<'_> {
                 idle_resources(request).into_iter().map(move |key| format!("{path}/{key}"))
             })
             .collect();
-        let placement = task.placement.iter().flat_map(idle_placement);
+        let placement = task.placement.as_deref().into_iter().flat_map(idle_placement);
         idle.extend(placement.map(|key| format!("placement/{key}")));
         for key in idle {
             let message = "it has no effect here: this cluster is one machine's processes".to_owned();

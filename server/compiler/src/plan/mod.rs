@@ -26,7 +26,7 @@ use cubeloom_domain::template::TemplateSet;
 use cubeloom_domain::{Code, JsonMap, Problem, RunId, Severity, Timestamp};
 use serde_json::Value;
 
-use crate::expression::{Scope, has_expression, render};
+use crate::expression::{OneDocument, Scope, has_expression, render};
 use crate::parse::{Document, read_pipeline};
 use crate::validate::{self, Edges};
 use prepared::Templates;
@@ -158,6 +158,8 @@ struct Planner<'a> {
     templates: Templates<'a>,
     edges: Edges<'a>,
     problems: Vec<Problem>,
+    /// What its expressions may cost together.
+    _budget: OneDocument,
 }
 
 impl<'a> Planner<'a> {
@@ -171,6 +173,7 @@ impl<'a> Planner<'a> {
             templates: Templates::new(inputs.templates, &inputs.facts.registries),
             edges: Edges::new(&pipeline.tasks),
             problems: Vec::new(),
+            _budget: OneDocument::begin(),
         }
     }
 

@@ -1,9 +1,7 @@
 //! The roles of a task: how many workers, what each gets, how many must start together.
 
-use std::collections::BTreeMap;
-
 use cubeloom_domain::pipeline::{ElasticRange, Task};
-use cubeloom_domain::plan::{Late, PlannedRole};
+use cubeloom_domain::plan::{LateMap, PlannedRole};
 use cubeloom_domain::preflight::PreflightPolicy;
 use cubeloom_domain::resources::Resources;
 use cubeloom_domain::{Code, Problem};
@@ -29,7 +27,7 @@ impl Planner<'_> {
         task: &Task,
         prepared: &Prepared<'_>,
         inside: &Sight<'_>,
-        env: &BTreeMap<String, Late>,
+        env: &LateMap,
     ) -> Roles {
         self.check_role_names(prefix, task, prepared);
         let elastic = self.elastic(prefix, task, prepared, inside);
@@ -159,7 +157,9 @@ impl Planner<'_> {
         let name = &prepared.template.name;
         let divided = prepared.framework.divided;
         let of_roles = task.role_resources.iter().map(|(role, request)| (Some(role), request));
-        for (role, request) in task.resources.iter().map(|request| (None, request)).chain(of_roles) {
+        for (role, request) in
+            task.resources.as_deref().into_iter().map(|request| (None, request)).chain(of_roles)
+        {
             if request.processes_per_gpu.is_none() {
                 continue;
             }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use cubeloom_domain::job::PythonEnvironment;
 use cubeloom_domain::pipeline::{Cache, HangRule, Placement, Retry, RetryOn, Task};
 use cubeloom_domain::plan::{CachePolicy, PlannedImage, PlannedTask, RetryPolicy};
-use cubeloom_domain::{Code, Span, TaskIx};
+use cubeloom_domain::{Code, Span, TaskIx, requirement};
 use serde_json::{Value, json};
 
 use super::Planner;
@@ -123,7 +123,7 @@ impl Planner<'_> {
 
     /// The priority of a task: no more than its project's tasks may name.
     fn priority(&mut self, prefix: &str, task: &Task) -> i32 {
-        let placements = [&task.placement, &self.pipeline.placement];
+        let placements = [task.placement.as_deref(), self.pipeline.placement.as_ref()];
         let group = placements.into_iter().flatten().find_map(|placement| placement.node_group.as_deref());
         let most = self.facts.max_priority.get(group.unwrap_or_default()).copied();
         let most = most.unwrap_or(i32::MAX);
@@ -225,11 +225,15 @@ impl Planner<'_> {
                 Vec::new()
             }
         };
+        for message in requirements.iter().filter_map(|text: &String| requirement::check(text).err()) {
+            self.problem(Code::InvalidArgument, blamed(prefix, &python.requirements), message);
+        }
         Some(PythonEnvironment {
             interpreter: python.interpreter.clone().unwrap_or_else(|| "python3".into()),
             requirements,
             system_site_packages: python.system_site_packages,
             provided: python.provided.clone(),
+            builds: python.builds.clone(),
         })
     }
 

@@ -71,9 +71,9 @@ fn a_matrix_is_expanded_at_planning() {
 #[test]
 fn what_is_late_stays_a_source_and_what_is_known_a_value() {
     let plan = plan();
-    assert!(matches!(plan.tasks[1].arguments["words"], Late::Source(_)));
-    assert_eq!(plan.tasks[0].arguments["words"], Late::Value(json!(["ls"])));
-    assert_eq!(plan.tasks[0].arguments["times"], Late::Value(json!(1)), "defaults are filled in");
+    assert!(matches!(plan.tasks[1].arguments.get("words"), Some(Late::Source(_))));
+    assert_eq!(plan.tasks[0].arguments.get("words"), Some(&Late::Value(json!(["ls"]))));
+    assert_eq!(plan.tasks[0].arguments.get("times"), Some(&Late::Value(json!(1))), "defaults are filled in");
     assert!(!plan.templates[0].parameters.is_null(), "late arguments are checked against it");
 }
 

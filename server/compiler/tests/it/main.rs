@@ -18,6 +18,7 @@ mod late;
 mod lowering;
 mod planning;
 mod preflight;
+mod previews;
 mod problems;
 mod processes;
 mod refusals;

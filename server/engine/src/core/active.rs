@@ -1,7 +1,7 @@
 //! One run in memory: its plan, and a cell for each task.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, OnceLock};
 
 use cubeloom_admission::Length;
@@ -12,7 +12,7 @@ use cubeloom_domain::graph::Graph;
 use cubeloom_domain::hang::Known;
 use cubeloom_domain::job::Job;
 use cubeloom_domain::outcome::Failure;
-use cubeloom_domain::plan::{PlannedTask, RunPlan};
+use cubeloom_domain::plan::{LateMap, PlannedTask, RunPlan};
 use cubeloom_domain::preflight::{Bounds, Preflight};
 use cubeloom_domain::quota::Pool;
 use cubeloom_domain::record::{AttemptRecord, InstanceRecord, RunRecord};
@@ -316,7 +316,7 @@ impl ActiveRun {
             Some(sizing) => {
                 // The elements of its `for_each` are as many as the instances: they are not copied for each of them.
                 let bare = || {
-                    let (arguments, env) = (BTreeMap::new(), BTreeMap::new());
+                    let (arguments, env) = (LateMap::new(), LateMap::new());
                     Box::new(PlannedTask { for_each: None, arguments, env, ..planned.clone() })
                 };
                 Cow::Owned(self.tasks[at.task.index()].bare.get_or_init(bare).sized(sizing))

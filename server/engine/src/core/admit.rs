@@ -22,6 +22,9 @@ use super::active::tested;
 use super::place::Place;
 use super::{Action, At, Core};
 
+/// So many of those that wait are told at once why nothing starts at all: it is written down for each of them.
+const TOLD: usize = 1000;
+
 impl Core {
     /// Starts what can start now, on every cluster, and tells those to stop that must give back. True when another pass
     /// could start more.
@@ -39,6 +42,12 @@ impl Core {
 
     fn admit_to(&mut self, cluster: &str, now: Timestamp) -> bool {
         let Some(place) = self.places.get_mut(cluster) else { return false };
+        if let Some(message) = place.held_up(now) {
+            for at in place.waiting(TOLD) {
+                self.explain(at, WaitReason::Capacity { message: message.clone(), why: None });
+            }
+            return false;
+        }
         let pass = place.pass(now);
         let at = |id: JobId| place.at(id);
         let starts: Vec<(At, u32)> =

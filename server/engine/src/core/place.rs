@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
+use std::time::Duration;
 
 use cubeloom_admission::{
     Apart, Ask, Desk, HeldBefore, JobId, NamedLimit, NodeRoom, Pass, Scaler, Settings, Spec, TakenUp,
@@ -21,6 +22,9 @@ use cubeloom_store::Holding;
 use super::active::ActiveRun;
 use super::elsewhere::{Elsewhere, Foreign, ForeignHold, names_only};
 use super::{At, Slot};
+
+/// How often it is asked whether a cluster where nothing may start takes jobs again.
+const HELD_UP: Duration = Duration::from_secs(1);
 
 /// A cluster as the engine sees it.
 pub struct Place {
@@ -103,6 +107,19 @@ impl Place {
         self.aside = aside.map_or(0, |nodes| nodes.len());
         self.nodes = facts.nodes;
         self.changed = true;
+    }
+
+    /// Why nothing starts now, whatever is free. It is asked again soon.
+    pub fn held_up(&mut self, now: Timestamp) -> Option<String> {
+        let why = self.executor.held_up()?;
+        (self.changed, self.again) = (false, Some(now.plus(HELD_UP)));
+        Some(why)
+    }
+
+    /// Instances that wait, so many at most.
+    pub fn waiting(&self, most: usize) -> Vec<At> {
+        let waiting = self.ids.iter().filter(|(_, id)| self.desk.workers(**id).is_none());
+        waiting.take(most).map(|(at, _)| *at).collect()
     }
 
     /// What may start now, by what was told last.

@@ -54,7 +54,7 @@ on_both! {
         let for_each = ForEach { list: Some(json!([1, 2, 3, 4, 5, 6])), matrix: None, from: None, parallelism: Some(2) };
         let doc = pipeline("p")
             .with(|pipeline| pipeline.parallelism = Some(3))
-            .task("each", |task| task.with(|task| task.for_each = Some(for_each)))
+            .task("each", |task| task.with(|task| task.for_each = Some(Box::new(for_each))))
             .task("other", |task| task);
         let run = server.run(&doc).await;
         let first = server.running(&["each", "each", "other"]).await;
@@ -87,7 +87,7 @@ on_both! {
         let for_each = ForEach { list: Some(json!([1, 2, 3, 4])), matrix: None, from: None, parallelism: Some(2) };
         let doc = pipeline("p")
             .with(|pipeline| pipeline.parallelism = Some(2))
-            .task("each", |task| task.with(|task| task.for_each = Some(for_each)))
+            .task("each", |task| task.with(|task| task.for_each = Some(Box::new(for_each))))
             .task("first", |task| task.with(|task| task.priority = Some(5)))
             .task("next", |task| task.needs("first").with(|task| task.priority = Some(5)))
             .task("other", |task| task.needs("first").with(|task| task.priority = Some(5)));
@@ -133,7 +133,7 @@ on_both! {
         server.restart().await;
         // A statement that the dead engine had sent may have taken the queued run: then its lease has to pass.
         server.clock.advance(Duration::from_secs(31));
-        tokio::time::sleep(Duration::from_millis(150)).await;
+        server.passes().await;
         assert_eq!(server.fake.started(), keys);
         server.fake.finish(&keys[0], Outcome::Succeeded);
         assert_eq!(server.ended(&active).await, RunState::Succeeded);
@@ -191,7 +191,7 @@ on_both! {
         let placement = Placement { spread: Some(Spread::Required), ..Placement::default() };
         let doc = pipeline("p")
             .task("a", |task| task)
-            .task("apart", |task| task.with(|task| task.placement = Some(placement)));
+            .task("apart", |task| task.with(|task| task.placement = Some(Box::new(placement))));
         let run = server.run(&doc).await;
         let keys = server.running(&["a"]).await;
         let row = server.instance_until(&run, "apart", |state| matches!(state, InstanceState::Waiting { reason: Some(_), .. })).await;

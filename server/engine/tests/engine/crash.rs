@@ -58,7 +58,7 @@ on_both! {
         let run = server.run(&pipeline("p").task("a", |task| task).task("b", |task| task.needs("a"))).await;
         let keys = server.running(&["a"]).await;
         server.restart().await;
-        tokio::time::sleep(Duration::from_millis(100)).await;
+        server.passes().await;
         assert_eq!(server.fake.running(), keys);
         server.fake.finish(&keys[0], Outcome::Succeeded);
         assert_eq!(server.ended(&run).await, RunState::Succeeded);
@@ -72,7 +72,7 @@ on_both! {
         let keys = server.running(&["a"]).await;
         server.lose_lease(&run).await;
         server.fake.finish(&keys[0], Outcome::Succeeded);
-        tokio::time::sleep(Duration::from_millis(200)).await;
+        server.passes().await;
         assert_eq!(server.fake.started(), keys);
         server.store.release("another", std::slice::from_ref(&run)).await.unwrap();
         assert_eq!(server.ended(&run).await, RunState::Succeeded);
@@ -87,7 +87,7 @@ on_both! {
         let keys = server.running(&["a"]).await;
         server.lose_lease(&run).await;
         server.wish(&run, Wish::Cancel).await;
-        tokio::time::sleep(Duration::from_millis(200)).await;
+        server.passes().await;
         assert_eq!(server.fake.running(), keys);
         server.store.release("another", std::slice::from_ref(&run)).await.unwrap();
         assert_eq!(server.ended(&run).await, RunState::Cancelled);

@@ -60,7 +60,7 @@ on_both! {
         // What it gave back it takes again only after a cool-down.
         server.fake.finish(&keys[1], Outcome::Succeeded);
         assert_eq!(server.ended(&second).await, RunState::Succeeded);
-        tokio::time::sleep(Duration::from_millis(300)).await;
+        server.passes().await;
         sizes(&server, &[("first", 2)]).await;
         server.clock.advance(Duration::from_secs(301));
         sizes(&server, &[("first", 4)]).await;
@@ -120,7 +120,7 @@ on_both! {
         stored(&server, &owner, 3).await;
         // After all cool-downs it is the same.
         server.clock.advance(Duration::from_secs(301));
-        tokio::time::sleep(Duration::from_millis(300)).await;
+        server.passes().await;
         let keys = sizes(&server, &[("borrows", 1), ("owner", 3)]).await;
         server.fake.finish(&keys[1], Outcome::Succeeded);
         assert_eq!(server.ended(&owner).await, RunState::Succeeded);
@@ -224,7 +224,7 @@ on_both! {
         server.restart().await;
         server.fake.finish(&keys[1], Outcome::Succeeded);
         assert_eq!(server.ended(&waits).await, RunState::Succeeded);
-        tokio::time::sleep(Duration::from_millis(300)).await;
+        server.passes().await;
         sizes(&server, &[("stretch", 2)]).await;
         assert_eq!(attempt(&server, &elastic).await.workers, 2);
         server.clock.advance(Duration::from_secs(301));

@@ -49,6 +49,9 @@ macro_rules! on_both {
 /// How long a test waits for what must happen before it gives up.
 pub const PATIENCE: Duration = Duration::from_secs(120);
 
+/// More passes than an event takes to have its last effect: to be reported, answered, stored and applied.
+const PASSES: u32 = 10;
+
 /// A server in miniature.
 pub struct Server {
     /// Its name among the servers of its database.
@@ -378,6 +381,24 @@ impl Server {
     pub async fn assert_clean(&self) {
         assert!(self.fake.executions().values().all(|count| *count == 1), "{:?}", self.fake.executions());
         self.until(|| async { (self.fake.bound() == 0).then_some(()) }).await;
+    }
+
+    /// Waits until the engine has looked and decided so often that it has done all that it would do by itself.
+    pub async fn passes(&self) {
+        let engine = self.engine.as_ref().expect("the engine runs");
+        let look = async || {
+            engine.wake();
+            // It is answered after that look, and after every report that came before.
+            engine.tally().await.expect("the engine goes on");
+            // What is asked of the cluster beside the loop, and what is stored a moment later, has its turn.
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        };
+        let looks = async {
+            for _ in 0..PASSES {
+                look().await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, looks).await.expect("the engine does not look");
     }
 
     /// Asks again and again until there is an answer.

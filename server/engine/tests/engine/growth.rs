@@ -52,7 +52,7 @@ async fn stays(server: &Server, key: &AttemptKey, gib: u64) {
     for _ in 0..3 {
         fill(server, key, gib);
     }
-    tokio::time::sleep(Duration::from_millis(200)).await;
+    server.passes().await;
     assert_eq!(server.fake.memory(key), Bytes(gib * GIB));
 }
 
@@ -93,7 +93,7 @@ on_both! {
         has(&server, &key, 3).await;
         // What is told of before is late.
         fill(&server, &key, 2);
-        tokio::time::sleep(Duration::from_millis(200)).await;
+        server.passes().await;
         assert_eq!(server.fake.memory(&key), Bytes(3 * GIB));
         let grown = attempt(&server, &run).await;
         assert_eq!((grown.amount.memory, grown.earlier.len()), (Bytes(3 * GIB), 1));
@@ -117,7 +117,7 @@ on_both! {
             let states = server.states(&waiting).await;
             states.iter().any(|state| state.contains("waiting")).then_some(())
         }).await;
-        tokio::time::sleep(Duration::from_millis(200)).await;
+        server.passes().await;
         assert!(server.fake.executions().keys().all(|key| key.task != "b"));
         finish(&server, &run, &key).await;
         assert_eq!(server.ended(&waiting).await, RunState::Succeeded);
@@ -221,7 +221,7 @@ on_both! {
         let most = Bytes(5 * GIB / 2);
         server.until(|| async { (server.fake.memory(&key) == most).then_some(()) }).await;
         server.fake.fill(&key, "worker", most);
-        tokio::time::sleep(Duration::from_millis(200)).await;
+        server.passes().await;
         assert_eq!(server.fake.memory(&key), most);
         noted(&server, &run, &[NoMore::Quota]).await;
         let said = "memory 2560Mi instead of 2Gi: 2Gi were nearly used up while it ran, and the quota allows no more";
@@ -237,8 +237,8 @@ on_both! {
     async fn only_in_auto_and_no_amount_that_is_left_alone(server: Server) {
         let mut server = server;
         let auto = doc(SizingMode::Auto);
-        let request = ResourceRequest { pinned: Some(true), ..auto.0.tasks[0].resources.clone().unwrap() };
-        let pinned = auto.with(|pipeline| pipeline.tasks[0].resources = Some(request));
+        let request = ResourceRequest { pinned: Some(true), ..*auto.0.tasks[0].resources.clone().unwrap() };
+        let pinned = auto.with(|pipeline| pipeline.tasks[0].resources = Some(Box::new(request)));
         for doc in [doc(SizingMode::Advise), doc(SizingMode::Off), pinned] {
             let (run, key) = begin(&mut server, &doc).await;
             stays(&server, &key, 2).await;
@@ -262,7 +262,7 @@ on_both! {
             memory = more;
         }
         server.fake.fill(&key, "worker", memory);
-        tokio::time::sleep(Duration::from_millis(200)).await;
+        server.passes().await;
         assert_eq!(server.fake.memory(&key), memory);
         noted(&server, &run, &[NoMore::Times]).await;
         let notes = server.store.size_changes("default", "p", "a", 9).await.unwrap();

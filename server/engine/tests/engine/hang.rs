@@ -127,7 +127,7 @@ on_both! {
         };
         server.fake.set_series(&key, series(50, 0));
         server.clock.advance(Duration::from_secs(169));
-        tokio::time::sleep(Duration::from_millis(150)).await;
+        server.passes().await;
         assert_eq!(hang(&server, &run).await, None, "it has waited for less than a minute");
         server.fake.set_series(&key, series(80, 0));
         server.clock.advance(Duration::from_secs(30));
@@ -156,12 +156,12 @@ on_both! {
         // It is suspended for an hour, and goes on.
         server.fake.pace(&key, Pace { behind: None, ..pace(server.clock.now()) });
         server.clock.advance(Duration::from_secs(3600));
-        tokio::time::sleep(Duration::from_millis(150)).await;
+        server.passes().await;
         assert_eq!(hang(&server, &run).await, None);
         let resumed = server.clock.now();
         server.fake.pace(&key, pace(resumed));
         server.clock.advance(Duration::from_secs(59));
-        tokio::time::sleep(Duration::from_millis(150)).await;
+        server.passes().await;
         assert_eq!((hang(&server, &run).await, server.fake.cancels()), (None, 0));
         server.clock.advance(Duration::from_secs(2));
         let marked = server.until(|| hang(&server, &run)).await;
@@ -181,8 +181,12 @@ on_both! {
         server.restart().await;
         assert_eq!(hang(&server, &run).await, Some(marked));
         running(&server, 1).await;
-        server.fake.pace(&key, pace(server.clock.now()));
-        let over = server.until(|| async { hang(&server, &run).await.filter(|hang| !hang.is_present()) }).await;
+        // The next engine hears nothing of it before it has taken it up.
+        let is_over = || async {
+            server.fake.pace(&key, pace(server.clock.now()));
+            hang(&server, &run).await.filter(|hang| !hang.is_present())
+        };
+        let over = server.until(is_over).await;
         assert_eq!((over.since, over.over), (began, Some(server.clock.now())));
         server.fake.finish(&key, Outcome::Succeeded);
         assert_eq!((server.ended(&run).await, server.fake.cancels()), (RunState::Succeeded, 0));

@@ -34,7 +34,7 @@ fn pulls(fakes: &[&FakeExecutor], prefix: &str, count: usize, limit: &str) -> Pi
 /// Waits until so many jobs run, and makes sure that it stays at these.
 async fn settled(server: &Server, count: usize) -> Vec<AttemptKey> {
     server.until(|| async { (server.fake.running().len() == count).then_some(()) }).await;
-    tokio::time::sleep(Duration::from_millis(200)).await;
+    server.passes().await;
     let running = server.fake.running();
     assert_eq!(running.len(), count, "{running:?}");
     running
@@ -207,7 +207,7 @@ on_both! {
         assert_eq!(message, "the limit `api` is used up: 3 may start within a minute, and have");
         server.clock.advance(Duration::from_secs(40));
         server.restart().await;
-        tokio::time::sleep(Duration::from_millis(300)).await;
+        server.passes().await;
         assert_eq!(server.fake.started().len(), 3, "those before the restart count");
         server.clock.advance(Duration::from_secs(21));
         assert_eq!(server.ended(&run).await, RunState::Succeeded);

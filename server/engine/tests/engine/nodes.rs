@@ -3,7 +3,7 @@
 use cubeloom_domain::executor::Executor;
 use cubeloom_domain::nodes::AsideReason;
 use cubeloom_domain::outcome::{Failure, FailureKind, Outcome};
-use cubeloom_domain::state::RunState;
+use cubeloom_domain::state::{InstanceState, RunState};
 use cubeloom_domain::waiting::WaitRule;
 use cubeloom_testkit::builders::{TaskBuilder, pipeline};
 use cubeloom_testkit::fake::Behaviour;
@@ -30,6 +30,20 @@ on_both! {
         assert_eq!((explained.rule, named(&explained)), (WaitRule::Scattered, one.clone()));
         assert_eq!(message, "enough is free in all, but no nodes have it where all of its workers would fit");
         server.fake.finish(&one[0], Outcome::Succeeded);
+        assert_eq!(server.ended(&run).await, RunState::Succeeded);
+    }
+
+    async fn where_something_is_short_that_nobody_asks_for_nothing_starts_and_all_are_told(server: Server) {
+        let mut server = server;
+        server.fake.hold_up(Some("its disk is nearly full"));
+        let run = server.run(&pipeline("p").task("one", |task| task)).await;
+        let is_told = |state: &InstanceState| {
+            let InstanceState::Waiting { reason: Some(reason), .. } = state else { return false };
+            reason.message() == "its disk is nearly full"
+        };
+        server.instance_until(&run, "one", is_told).await;
+        assert!(server.fake.started().is_empty());
+        server.fake.hold_up(None);
         assert_eq!(server.ended(&run).await, RunState::Succeeded);
     }
 

@@ -37,7 +37,7 @@ on_both! {
         server.instance_until(&run, "a", |state| matches!(state, InstanceState::Backoff { .. })).await;
         server.restart().await;
         server.clock.advance(Duration::from_secs(3599));
-        tokio::time::sleep(Duration::from_millis(150)).await;
+        server.passes().await;
         assert_eq!(server.fake.started().len(), 1);
         server.clock.advance(Duration::from_secs(2));
         assert_eq!(server.ended(&run).await, RunState::Succeeded);

@@ -21,7 +21,7 @@ fn tuned(search: Value) -> PipelineBuilder {
         .task("tune", |task| {
             task.with(|task| {
                 task.env = [("X".to_owned(), "{{ item.x }}".to_owned())].into();
-                task.search = Some(search);
+                task.search = Some(Box::new(search));
             })
         })
         .task("after", |task| {

@@ -37,7 +37,7 @@ async fn the_limit_of_active_runs_holds_on_all_servers_together() {
     let keys = one.running(&["a"]).await;
     let mut queued = [one_at_a_time(&mut other).await, one_at_a_time(&mut one).await];
     queued.sort();
-    tokio::time::sleep(Duration::from_millis(300)).await;
+    both_pass(&one, &other).await;
     assert_eq!(one.fake.started(), keys);
     one.fake.finish(&keys[0], Outcome::Succeeded);
     assert_eq!(one.ended(&first).await, RunState::Succeeded);
@@ -99,9 +99,11 @@ async fn until_it_waits(server: &Server, run: &RunId, task: &str) {
     server.instance_until(run, task, waits).await;
 }
 
-/// So long that every server has looked several times.
-async fn a_while() {
-    tokio::time::sleep(Duration::from_millis(400)).await;
+/// Each of two servers has done what it would do by itself, also for what the other did.
+async fn both_pass(one: &Server, other: &Server) {
+    for server in [one, other, one, other] {
+        server.passes().await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -113,7 +115,7 @@ async fn the_older_job_of_another_server_goes_first() {
     one.clock.advance(Duration::from_secs(1));
     let older = one.run_here(|server| wide(server, "older")).await;
     until_it_waits(&one, &older, "older").await;
-    a_while().await;
+    both_pass(&one, &other).await;
     one.clock.advance(Duration::from_secs(1));
     let newer = other.run_here(|server| wide(server, "newer")).await;
     let (message, explained) = why(&other, &newer, "newer").await;
@@ -127,7 +129,7 @@ async fn the_older_job_of_another_server_goes_first() {
     assert_eq!(other.ended(&first).await, RunState::Succeeded);
     for (run, task) in [(older, "older"), (newer, "newer")] {
         let keys = one.running(&[task]).await;
-        a_while().await;
+        both_pass(&one, &other).await;
         assert_eq!(one.fake.running(), keys);
         one.fake.finish(&keys[0], Outcome::Succeeded);
         assert_eq!(one.ended(&run).await, RunState::Succeeded);
@@ -150,7 +152,7 @@ async fn what_a_server_that_is_gone_had_waiting_still_goes_first() {
     let newer = other.run_plan(&plan).await;
     until_it_waits(&other, &newer, "newer").await;
     one.fake.finish(&keys[0], Outcome::Succeeded);
-    a_while().await;
+    other.passes().await;
     assert!(one.fake.running().is_empty(), "until its lease is over, room is kept for it");
     one.clock.advance(Duration::from_secs(40));
     for task in ["older", "newer"] {
@@ -177,10 +179,10 @@ on_both! {
         let newer = server.run_plan(&newer).await;
         until_it_waits(&server, &newer, "newer").await;
         server.fake.finish(&keys[0], Outcome::Succeeded);
-        a_while().await;
+        server.passes().await;
         assert!(server.fake.running().is_empty());
         server.clock.advance(Duration::from_secs(59));
-        a_while().await;
+        server.passes().await;
         assert!(server.fake.running().is_empty());
         server.clock.advance(Duration::from_secs(2));
         let keys = server.running(&["newer"]).await;

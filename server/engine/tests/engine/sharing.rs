@@ -230,7 +230,7 @@ on_both! {
         let cools = |state: &InstanceState| matches!(state, InstanceState::Waiting { reason: Some(reason), .. }
             if reason.explanation().is_some_and(|why| why.rule == WaitRule::CoolDown));
         server.instance_until(&borrower, "new", cools).await;
-        tokio::time::sleep(Duration::from_millis(200)).await;
+        server.passes().await;
         assert_eq!(server.fake.running().len(), 1, "there is room, and it would be borrowed");
         server.clock.advance(Duration::from_secs(301));
         server.running(&["new", "old"]).await;
@@ -295,7 +295,7 @@ on_both! {
         let (_, why) = why(&server, &waits, "mine").await;
         assert_eq!((why.rule, named(&why)), (WaitRule::Capacity, keys.clone()));
         // Also when this server has noticed that the run is not its own any more.
-        tokio::time::sleep(Duration::from_millis(300)).await;
+        server.passes().await;
         assert_eq!(server.fake.running(), keys);
     }
 }

@@ -152,7 +152,7 @@ on_both! {
         let many = doc(SizingMode::Auto).with(|pipeline| {
             let task = &mut pipeline.tasks[0];
             let items = json!((0..=OTHERS).collect::<Vec<_>>());
-            task.for_each = Some(ForEach { list: Some(items), matrix: None, from: None, parallelism: Some(1) });
+            task.for_each = Some(Box::new(ForEach { list: Some(items), matrix: None, from: None, parallelism: Some(1) }));
             task.retry = Some(Retry { attempts: 2, backoff: Some(hour), on: None });
         });
         server.fake.script("a", [vec![need(20_000); 4], vec![need(100); OTHERS + 1]].concat());
@@ -222,8 +222,8 @@ on_both! {
         let mut server = server;
         let auto = doc(SizingMode::Auto);
         know(&mut server, &auto).await;
-        let request = ResourceRequest { pinned: Some(true), ..auto.0.tasks[0].resources.clone().unwrap() };
-        let pinned = auto.clone().with(|pipeline| pipeline.tasks[0].resources = Some(request));
+        let request = ResourceRequest { pinned: Some(true), ..*auto.0.tasks[0].resources.clone().unwrap() };
+        let pinned = auto.clone().with(|pipeline| pipeline.tasks[0].resources = Some(Box::new(request)));
         assert_eq!(got(&mut server, &pinned, 100).await, [2048]);
         server.fake.script("a", [need(4000)]);
         let (run, state) = server.run_to_end(&pinned).await;

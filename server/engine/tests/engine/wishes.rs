@@ -107,7 +107,7 @@ on_both! {
         server.wish(&run, Wish::Resume).await;
         server.restart().await;
         let keys = server.running(&["a"]).await;
-        tokio::time::sleep(Duration::from_millis(150)).await;
+        server.passes().await;
         server.fake.finish(&keys[0], Outcome::Succeeded);
         assert_eq!(server.ended(&run).await, RunState::Succeeded);
         let (_, state) = server.run_to_end(&doc).await;
@@ -126,7 +126,7 @@ on_both! {
         server.until(|| async {
             (server.store.run(&first).await.unwrap().unwrap().state == RunState::Queued).then_some(())
         }).await;
-        tokio::time::sleep(Duration::from_millis(100)).await;
+        server.passes().await;
         assert_eq!(server.fake.started().len(), 2);
         server.fake.finish(&keys[0], Outcome::Succeeded);
         assert_eq!(server.ended(&second).await, RunState::Succeeded);

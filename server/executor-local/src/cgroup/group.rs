@@ -3,12 +3,18 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal};
 
 use super::Cgroup;
 use crate::spec::Limits;
 
 /// The scheduler's period for quotas, in microseconds: the kernel's own default.
 const PERIOD_US: u64 = 100_000;
+/// How often, and after which time, it is looked whether what was killed is gone: a process that waits for its disk ends late.
+const ENDINGS: u32 = 500;
+const ENDING: Duration = Duration::from_millis(10);
 
 impl Cgroup {
     /// All folders of it.
@@ -196,6 +202,23 @@ impl Cgroup {
         };
         let text = fs::read_to_string(self.main().join(file)).unwrap_or_default();
         value_of(&text, "oom_kill").unwrap_or(0)
+    }
+
+    /// Ends all that is in it, and removes it, when nobody waits for that.
+    pub(crate) fn end(self) {
+        std::thread::spawn(move || {
+            self.close();
+            for _ in 0..ENDINGS {
+                let there = self.processes();
+                for process in there.iter().filter_map(|id| Pid::from_raw(*id)) {
+                    let _ = rustix::process::kill_process(process, Signal::KILL);
+                }
+                if there.is_empty() && self.folders().iter().all(|folder| fs::remove_dir(folder).is_ok()) {
+                    return;
+                }
+                std::thread::sleep(ENDING);
+            }
+        });
     }
 
     /// Removes it; it must be empty.

@@ -1,6 +1,7 @@
 //! Python for workers: an interpreter that their uid can run, and cached virtual environments.
 
 mod interpreter;
+mod maker;
 mod uv;
 mod venv;
 
@@ -10,7 +11,9 @@ use std::sync::Mutex;
 
 use cubeloom_domain::job::PythonEnvironment;
 
+use crate::cgroup::Hierarchy;
 use crate::config::LocalConfig;
+use crate::spec::Limits;
 pub(crate) use interpreter::{Interpreter, probe};
 pub(crate) use uv::{UV_VERSION, find as find_uv};
 
@@ -40,26 +43,34 @@ impl Toolchain {
 pub(crate) struct Pythons {
     data: PathBuf,
     search: String,
-    /// Who makes environments: a uid of its own, so that neither root nor a project runs what packages bring.
+    /// What the server's variables say to installers.
+    env: BTreeMap<String, String>,
+    /// Who makes the environments of all projects: a uid of its own, which none of them has.
     builder: Option<u32>,
+    /// Whether what packages without a wheel bring is run.
+    sources: bool,
+    hierarchy: Hierarchy,
     probed: Mutex<HashMap<(String, Option<u32>), Interpreter>>,
     /// Held while uv is installed: environments that are made together need one.
     bringing: tokio::sync::Mutex<()>,
 }
 
 impl Pythons {
-    pub(crate) fn new(config: &LocalConfig) -> Self {
+    pub(crate) fn new(config: &LocalConfig, hierarchy: Hierarchy) -> Self {
         let root = rustix::process::geteuid().is_root();
         Self {
             data: config.data.clone(),
             search: config.path.clone(),
+            env: config.installer_env.clone(),
             builder: root.then_some(config.uid_base - 1),
+            sources: config.python_sources,
+            hierarchy,
             probed: Mutex::default(),
             bringing: tokio::sync::Mutex::default(),
         }
     }
 
-    /// What a job's Python needs, made if it is not there; `tell` hears what is being made.
+    /// What the Python of a job of `user` needs, made within `limits` if it is not there; `tell` hears what is being made.
     ///
     /// # Errors
     /// A sentence, with the installer's last lines.
@@ -67,6 +78,7 @@ impl Pythons {
         &self,
         wanted: &PythonEnvironment,
         user: Option<u32>,
+        limits: Limits,
         tell: impl Fn(String),
     ) -> Result<Toolchain, String> {
         let interpreter = self.interpreter(&wanted.interpreter, user).await?;
@@ -76,7 +88,7 @@ impl Pythons {
             })?;
             return Ok(Toolchain { bin: Some(bin), venv: None });
         }
-        let venv = self.venv(wanted, &interpreter, tell).await?;
+        let venv = self.venv(wanted, &interpreter, user, limits, tell).await?;
         Ok(Toolchain { bin: Some(venv.join("bin")), venv: Some(venv) })
     }
 

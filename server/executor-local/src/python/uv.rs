@@ -6,14 +6,26 @@ use std::process::{Output, Stdio};
 
 use tokio::process::Command;
 
+use super::maker::{Confined, Maker};
 use super::{Pythons, probe};
+use crate::cgroup::Cgroup;
 use crate::error::reason;
 use crate::folders::aside;
+use crate::spec::Limits;
 
 /// The version that is brought where none is installed.
 pub(crate) const UV_VERSION: &str = "0.13.9";
 /// How many of uv's last lines go into a failure.
 const LAST_LINES: usize = 12;
+
+/// uv at work on one environment.
+pub(super) struct Uv<'a> {
+    pub(super) program: PathBuf,
+    pub(super) maker: &'a Maker,
+    pub(super) limits: Limits,
+    /// The environment's.
+    pub(super) lock: &'a File,
+}
 
 /// The uv that is there: on the PATH, or brought before.
 pub(crate) fn find(data: &Path) -> Option<PathBuf> {
@@ -54,12 +66,16 @@ impl Pythons {
         let _ = fs::remove_dir_all(&staging);
         let package = format!("uv=={UV_VERSION}");
         let mut venv = Command::new(&python.path);
-        run(venv.args(["-m", "venv"]).arg(&staging).stdin(Stdio::null()), "python3 -m venv")
+        venv.env_clear().envs(&self.env);
+        let venv = venv.args(["-m", "venv"]).arg(&staging).stdin(Stdio::null());
+        run(venv, "python3 -m venv", None, None)
             .await
             .map_err(|error| format!("{error}\n(on Debian: apt-get install python3-venv)"))?;
         let mut pip = Command::new(staging.join("bin/python"));
-        let pip = pip.args(["-m", "pip", "install", "--quiet", &package]).stdin(Stdio::null());
-        run(pip, "pip install uv").await?;
+        pip.env_clear().envs(&self.env).env("HOME", &staging);
+        let pip = pip.args(["-m", "pip", "install", "--quiet", "--only-binary", ":all:", &package]);
+        let pip = pip.stdin(Stdio::null());
+        run(pip, "pip install uv", None, None).await?;
         if let Err(error) = fs::rename(&staging, &place) {
             let _ = fs::remove_dir_all(&staging);
             if !place.exists() {
@@ -69,33 +85,38 @@ impl Pythons {
         Ok(place.join("bin/uv"))
     }
 
-    /// Runs uv as the builder. It holds the environment's lock too: should the server die, the next one waits for
-    /// this uv's end before it begins anew in the same folder.
-    pub(super) async fn run_uv(&self, uv: &Path, arguments: &[String], lock: &File) -> Result<(), String> {
-        let cache = self.cache()?;
-        let lock = lock.try_clone().map_err(|error| reason(&error))?;
-        let mut command = Command::new(uv);
+    /// Runs uv as the environment's maker. It holds the environment's lock too: should the server die, the next one waits
+    /// for this uv's end before it begins anew in the same folder.
+    pub(super) async fn run_uv(&self, uv: &Uv<'_>, arguments: &[String]) -> Result<(), String> {
+        let lock = uv.lock.try_clone().map_err(|error| reason(&error))?;
+        let cache = &uv.maker.cache;
+        let mut command = Command::new(&uv.program);
         command
             .args(arguments)
-            .current_dir(&cache)
+            .current_dir(cache)
+            .env_clear()
+            .envs(&self.env)
             .env("UV_CACHE_DIR", cache.join("cache"))
             .env("UV_PYTHON_DOWNLOADS", "never")
             .env("UV_NO_PROGRESS", "1")
-            .env("HOME", &cache)
-            .env_remove("VIRTUAL_ENV")
-            .env_remove("XDG_CONFIG_HOME")
-            .env_remove("XDG_CACHE_HOME");
-        if let Some(user) = self.builder {
-            command.uid(user).gid(user);
-        }
-        run(command.stdin(lock), "uv").await
+            .env("HOME", cache);
+        run(command.stdin(lock), "uv", uv.maker.user, self.confinement(uv.limits)).await
     }
 }
 
-async fn run(command: &mut Command, what: &str) -> Result<(), String> {
-    let command = command.stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+async fn run(
+    command: &mut Command,
+    what: &str,
+    user: Option<u32>,
+    cgroup: Option<(Cgroup, Limits)>,
+) -> Result<(), String> {
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let failed = |why: String| format!("the Python environment could not be made: {what} {why}");
-    match command.output().await {
+    let output = async {
+        let (_confined, child) = Confined::spawn(command, user, cgroup)?;
+        child.wait_with_output().await
+    };
+    match output.await {
         Ok(Output { status, .. }) if status.success() => Ok(()),
         Ok(Output { status, stdout, stderr }) => {
             let said = if stderr.is_empty() { stdout } else { stderr };

@@ -1,17 +1,21 @@
 //! Virtual environments, made once for each content: interpreter, requirements, flag.
 
 use std::fs::{self, File, OpenOptions};
+use std::io::Write;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use cubeloom_domain::failpoint::hit;
 use cubeloom_domain::job::PythonEnvironment;
-use rustix::fs::FlockOperation;
+use cubeloom_domain::requirement;
+use rustix::fs::{FlockOperation, OFlags};
 use sha2::{Digest, Sha256};
 
+use super::uv::Uv;
 use super::{Interpreter, Pythons};
 use crate::error::reason;
-use crate::folders::{OPEN, give, make, make_owned};
+use crate::folders::{OPEN, make_owned, open_below};
+use crate::spec::Limits;
 
 impl Pythons {
     /// The environment's folder; made if it is not there, by one maker at a time on this machine.
@@ -19,15 +23,20 @@ impl Pythons {
         &self,
         wanted: &PythonEnvironment,
         interpreter: &Interpreter,
+        user: Option<u32>,
+        limits: Limits,
         tell: impl Fn(String),
     ) -> Result<PathBuf, String> {
+        wanted.requirements.iter().try_for_each(|requirement| requirement::check(requirement))?;
+        let built = built(wanted);
+        let maker = self.maker(interpreter, !built.is_empty(), user)?;
         let name = name(wanted, interpreter);
-        let venv = self.data.join("venvs").join(&name);
+        let venv = maker.venvs.join(&name);
         if venv.exists() {
             return Ok(venv);
         }
         tell(format!("Python environment with {}", wanted.requirements.join(", ")));
-        let lock = self.data.join("venvs").join(format!("{name}.lock"));
+        let lock = maker.venvs.join(format!("{name}.lock"));
         let lock = tokio::task::spawn_blocking(move || take_lock(&lock))
             .await
             .map_err(|error| error.to_string())?
@@ -35,8 +44,9 @@ impl Pythons {
         if venv.exists() {
             return Ok(venv);
         }
-        let staging = self.data.join("venvs").join(format!("{name}.new"));
-        self.make(wanted, interpreter, &staging, &lock).await?;
+        let staging = maker.venvs.join(format!("{name}.new"));
+        let uv = Uv { program: self.uv().await?, maker: &maker, limits, lock: &lock };
+        self.make(wanted, interpreter, &staging, &uv).await?;
         hit("local.venv.before");
         fs::rename(&staging, &venv)
             .map_err(|error| format!("{} cannot be made: {}", venv.display(), reason(&error)))?;
@@ -49,11 +59,11 @@ impl Pythons {
         wanted: &PythonEnvironment,
         interpreter: &Interpreter,
         staging: &Path,
-        lock: &File,
+        uv: &Uv<'_>,
     ) -> Result<(), String> {
-        let uv = self.uv().await?;
+        let maker = uv.maker;
         let _ = fs::remove_dir_all(staging);
-        make_owned(staging, self.builder)
+        make_owned(staging, maker.user)
             .and_then(|()| fs::set_permissions(staging, fs::Permissions::from_mode(OPEN)))
             .map_err(|error| format!("{} cannot be made: {}", staging.display(), reason(&error)))?;
         let mut arguments: Vec<String> =
@@ -63,39 +73,57 @@ impl Pythons {
             arguments.push("--system-site-packages".into());
         }
         arguments.push(staging.display().to_string());
-        self.run_uv(&uv, &arguments, lock).await?;
+        self.run_uv(uv, &arguments).await?;
         let python = staging.join("bin/python").display().to_string();
         let mut arguments: Vec<String> = ["pip", "install", "--python", &python].map(Into::into).into();
         if !wanted.provided.is_empty() {
             let overrides = staging.join("provided.txt");
-            fs::write(&overrides, provided(wanted))
+            // The folder is the builder's, which runs what packages bring: it may have put a link there.
+            open_below(staging, &overrides, OFlags::EXCL, maker.user)
+                .and_then(|mut file| file.write_all(provided(wanted).as_bytes()))
                 .map_err(|error| format!("{} cannot be written: {}", overrides.display(), reason(&error)))?;
             arguments.extend(["--overrides".into(), overrides.display().to_string()]);
         }
+        let built = built(wanted);
+        if !built.is_empty() && !maker.sources {
+            // First, and they alone: uv then finds them installed, and builds nothing else.
+            let alone = arguments.iter().map(String::as_str).chain(["--no-deps", "--"]).chain(built);
+            self.run_uv(uv, &alone.map(Into::into).collect::<Vec<_>>()).await?;
+        }
+        if !maker.sources {
+            arguments.push("--no-build".into());
+        }
         arguments.push("--".into());
         arguments.extend(wanted.requirements.iter().cloned());
-        self.run_uv(&uv, &arguments, lock).await
-    }
-
-    /// The folder of uv's own cache and home.
-    pub(super) fn cache(&self) -> Result<PathBuf, String> {
-        let cache = self.data.join("cache").join("uv");
-        make(&cache, OPEN)
-            .and_then(|_| give(&cache, self.builder))
-            .map_err(|error| format!("{} cannot be made: {}", cache.display(), reason(&error)))?;
-        Ok(cache)
+        self.run_uv(uv, &arguments).await.map_err(|error| {
+            let hint = if !maker.sources && error.contains(NO_WHEEL) { WHEELS_ONLY } else { "" };
+            error + hint
+        })
     }
 }
+
+/// The requirements that the template lets be built from what the package index has of them.
+fn built(wanted: &PythonEnvironment) -> Vec<&str> {
+    let may_be = |text: &&str| {
+        let (name, elsewhere) = requirement::package(text);
+        !elsewhere && wanted.builds.iter().any(|one| requirement::is_same_package(one, name))
+    };
+    wanted.requirements.iter().map(String::as_str).filter(may_be).collect()
+}
+
+/// What uv says of a package that it would have to build.
+const NO_WHEEL: &str = "building from source is disabled";
+/// What people are told then.
+const WHEELS_ONLY: &str = "\nOnly packages with a wheel for this machine are installed here: to build one runs its code. \
+    Whoever operates the server can allow that with `python_sources` in `[local]`.";
 
 /// Overrides for uv, which does not look at what the system has: what is provided is required on no platform, unless the
 /// requirements name it themselves.
 /// <https://docs.astral.sh/uv/pip/dependencies/#overriding-dependency-versions>
 fn provided(wanted: &PythonEnvironment) -> String {
     let named = |name: &&String| {
-        let is_name = |byte: char| byte.is_ascii_alphanumeric() || "-_.".contains(byte);
-        let mut names =
-            wanted.requirements.iter().map(|one| one.split(|c| !is_name(c)).next().unwrap_or(one));
-        names.any(|one| one.eq_ignore_ascii_case(name))
+        let mut names = wanted.requirements.iter().map(|one| requirement::package(one).0);
+        names.any(|one| requirement::is_same_package(one, name))
     };
     let provided = wanted.provided.iter().filter(|name| !named(name));
     provided.map(|name| format!("{name} ; sys_platform == 'never'\n")).collect()
@@ -113,6 +141,10 @@ fn name(wanted: &PythonEnvironment, interpreter: &Interpreter) -> String {
     for part in &wanted.provided {
         hash.update(part.as_bytes());
         hash.update([0]);
+    }
+    for part in &wanted.builds {
+        hash.update([1]);
+        hash.update(part.as_bytes());
     }
     hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
@@ -134,11 +166,26 @@ mod tests {
             requirements: requirements.iter().map(|word| (*word).into()).collect(),
             system_site_packages: true,
             provided: vec!["torch".into(), "numpy".into()],
+            builds: Vec::new(),
         };
         let both = "torch ; sys_platform == 'never'\nnumpy ; sys_platform == 'never'\n";
         assert_eq!(provided(&wanted(&["torch-rechub==0.9.0", "torchvision==0.1"])), both);
         assert_eq!(provided(&wanted(&["Torch==2.9.0", "a==1"])), "numpy ; sys_platform == 'never'\n");
         assert_eq!(provided(&wanted(&["numpy @ file:///n.whl", "torch[all]>=2"])), "");
+    }
+
+    #[test]
+    fn what_a_template_lets_be_built_comes_from_the_index() {
+        let wanted = PythonEnvironment {
+            interpreter: "python3".into(),
+            requirements: ["pyspark==4.3.0", "PySpark @ https://example.org/pyspark.tar.gz", "numpy==2.4.6"]
+                .map(Into::into)
+                .into(),
+            system_site_packages: false,
+            provided: Vec::new(),
+            builds: vec!["pyspark".into()],
+        };
+        assert_eq!(built(&wanted), ["pyspark==4.3.0"]);
     }
 
     #[test]
@@ -149,6 +196,7 @@ mod tests {
             requirements: requirements.iter().map(|word| (*word).into()).collect(),
             system_site_packages,
             provided: Vec::new(),
+            builds: Vec::new(),
         };
         let plain = name(&wanted(&["a==1", "b==2"], false), &interpreter);
         assert_eq!(plain, name(&wanted(&["a==1", "b==2"], false), &interpreter));

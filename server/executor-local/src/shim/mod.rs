@@ -1,12 +1,12 @@
 //! The shim: one small process a worker, which outlives the server, writes down how the worker ended, and
-//! completes a stop that was begun. It is the product's own binary, entered before any runtime starts; it has
-//! one thread.
+//! completes a stop that was begun. It has one thread.
 //!
 //! `flock` on the worker's folder, and `started` made exclusively under it, see to it that a worker runs at most
 //! once.
 
 mod cards;
 mod disk;
+mod fence;
 mod now;
 mod program;
 mod record;
@@ -14,9 +14,9 @@ mod streams;
 mod supervise;
 mod tree;
 mod usage;
+mod view;
 mod watch;
 
-use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::sync::OnceLock;
@@ -27,14 +27,17 @@ use cubeloom_workers::ends::End;
 use rustix::fs::FlockOperation;
 
 use crate::spec::{self, ExitRecord, Note, ShimSpec, Started};
+pub(crate) use fence::is_there as has_landlock;
 pub(crate) use now::now;
+pub(crate) use program::become_user;
 use program::{Program, StartError};
 pub(crate) use record::RecordFile;
 use streams::Streams;
 use supervise::Supervisor;
 pub(crate) use tree::start_ticks;
+pub(crate) use view::{hides_processes, try_it};
 
-/// The word on the command line that makes the binary a shim.
+/// The first argument of a shim: the word that makes `cubeloom` one, where no smaller program is beside it.
 pub const SHIM_ARG: &str = "__shim";
 
 static SERVER: OnceLock<u32> = OnceLock::new();
@@ -45,9 +48,9 @@ pub fn server_pid() -> Option<u32> {
     SERVER.get().copied()
 }
 
-/// Runs one worker to its end. Called first thing in `main` when the first argument is [`SHIM_ARG`]; the order
-/// comes over standard input. Returns the exit code.
-pub fn shim_main(_args: impl Iterator<Item = OsString>) -> i32 {
+/// Runs one worker to its end. The order comes over standard input. Returns the exit code.
+#[must_use]
+pub fn shim_main() -> i32 {
     enter();
     let Some(order) = read_order() else { return spec::CODE_NO_ORDER };
     let _ = SERVER.set(order.server_pid);

@@ -40,6 +40,7 @@ enum Stage {
     Identity = 2,
     Folder = 3,
     Exec = 4,
+    View = 5,
 }
 
 /// Why a program could not be started.
@@ -154,6 +155,13 @@ impl<'a> Program<'a> {
         if self.order.terminal.is_some() {
             rustix::process::ioctl_tiocsctty(&stdio[0]).map_err(at(Stage::Confine))?;
         }
+        if let Some(view) = &self.order.view {
+            let errno = |error: io::Error| Errno::from_io_error(&error).unwrap_or(Errno::IO);
+            super::view::enter(view).map_err(errno).map_err(at(Stage::View))?;
+        }
+        if let Some(fence) = &self.order.fence {
+            super::fence::put_up(fence).map_err(|_| (Stage::View, Errno::PERM))?;
+        }
         if let Some(user) = self.order.user {
             become_user(user).map_err(at(Stage::Identity))?;
         }
@@ -202,7 +210,8 @@ impl<'a> Program<'a> {
     }
 }
 
-fn become_user(user: u32) -> Result<(), Errno> {
+/// Takes a uid and the gid of the same number, and no other group; for the time between fork and exec.
+pub(crate) fn become_user(user: u32) -> Result<(), Errno> {
     rustix::thread::set_thread_groups(&[])?;
     rustix::thread::set_thread_gid(rustix::fs::Gid::from_raw(user))?;
     rustix::thread::set_thread_uid(rustix::fs::Uid::from_raw(user))
@@ -243,6 +252,9 @@ impl StartError {
                     stage if stage == Stage::Exec as u8 => exec_sentence(name, *errno, &who),
                     stage if stage == Stage::Folder as u8 => {
                         format!("its folder {cwd} cannot be entered{who}: {error}")
+                    }
+                    stage if stage == Stage::View as u8 => {
+                        format!("its view of the machine's files could not be made: {error}; see `[sandbox]`")
                     }
                     stage if stage == Stage::Identity as u8 => {
                         format!("it could not be made to run{who}: {error}")

@@ -1,6 +1,7 @@
-//! Where a worker's output goes: straight into its files, or, when it was given secrets, through pipes that this
-//! process masks. A shell has its terminal instead.
+//! Where a worker's output goes: through pipes into its files, without its secrets, and no more of it than the disk is to
+//! hold. A shell has its terminal instead.
 
+use std::collections::VecDeque;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, FromRawFd, OwnedFd};
@@ -25,13 +26,12 @@ const OUTPUTS: u64 = cubeloom_workers::outputs::MOST as u64;
 /// What a worker's program is given: standard input, output and error.
 pub(super) struct Streams {
     stdio: [File; 3],
-    masked: Option<Masked>,
-    /// Whether all three are a terminal.
-    terminal: bool,
+    /// None where all three are a terminal.
+    pipes: Option<Pipes>,
 }
 
-/// The pipes of a worker that was given secrets.
-struct Masked {
+/// The pipes of output and error.
+struct Pipes {
     streams: [Stream; 2],
     /// Readable when a signal has come.
     signals: OwnedFd,
@@ -41,6 +41,53 @@ struct Stream {
     pipe: OwnedFd,
     file: File,
     masker: Masker,
+    kept: Kept,
+}
+
+/// What of a stream goes into its file: the beginning, and at the end what came last.
+struct Kept {
+    /// How many bytes of the beginning may still come; `None`: all do.
+    left: Option<u64>,
+    /// How many bytes are in neither.
+    dropped: u64,
+    last: VecDeque<u8>,
+}
+
+/// How much of what came last is kept, in bytes: what people look for when a task has failed.
+const LAST: usize = 64 << 10;
+
+impl Kept {
+    fn new(most: u64) -> Self {
+        Self { left: (most > 0).then_some(most), dropped: 0, last: VecDeque::new() }
+    }
+
+    /// What is to be written now.
+    fn push<'a>(&mut self, text: &'a [u8]) -> (&'a [u8], Option<&'static str>) {
+        let Some(left) = &mut self.left else { return (text, None) };
+        let fits = usize::try_from(*left).unwrap_or(usize::MAX).min(text.len());
+        let (begin, rest) = text.split_at(fits);
+        *left -= fits as u64;
+        let is_full = !rest.is_empty() && self.last.is_empty() && self.dropped == 0;
+        self.last.extend(rest);
+        let over = self.last.len().saturating_sub(LAST);
+        self.last.drain(..over);
+        self.dropped += over as u64;
+        (
+            begin,
+            is_full
+                .then_some("\n[cubeloom: the log is full here; its end follows when the task has ended]\n"),
+        )
+    }
+
+    /// What is to be written once nothing more comes.
+    fn finish(&mut self) -> Vec<u8> {
+        let mut rest = match self.dropped {
+            0 => Vec::new(),
+            dropped => format!("[cubeloom: {dropped} bytes are left out]\n").into_bytes(),
+        };
+        rest.extend(self.last.drain(..));
+        rest
+    }
 }
 
 impl Streams {
@@ -49,17 +96,14 @@ impl Streams {
         if let Some(terminal) = &order.terminal {
             let device = open_terminal(&terminal.device)?;
             let stdio = [device.try_clone()?, device.try_clone()?, device];
-            return Ok(Self { stdio, masked: None, terminal: true });
+            return Ok(Self { stdio, pipes: None });
         }
         let stdin = File::open("/dev/null")?;
         let (stdout, stderr) = (append(order, spec::STDOUT)?, append(order, spec::STDERR)?);
-        if order.masks.is_empty() {
-            return Ok(Self { stdio: [stdin, stdout, stderr], masked: None, terminal: false });
-        }
-        let (stdout, masked_stdout) = Stream::make(order, stdout)?;
-        let (stderr, masked_stderr) = Stream::make(order, stderr)?;
-        let masked = Masked { streams: [masked_stdout, masked_stderr], signals: signal_descriptor()? };
-        Ok(Self { stdio: [stdin, stdout, stderr], masked: Some(masked), terminal: false })
+        let (stdout, output) = Stream::make(order, stdout)?;
+        let (stderr, error) = Stream::make(order, stderr)?;
+        let pipes = Pipes { streams: [output, error], signals: signal_descriptor()? };
+        Ok(Self { stdio: [stdin, stdout, stderr], pipes: Some(pipes) })
     }
 
     /// What the program is given.
@@ -69,7 +113,7 @@ impl Streams {
 
     /// Says something to whoever sits at the terminal.
     pub(super) fn say(&mut self, sentence: &str) {
-        if self.terminal {
+        if self.pipes.is_none() {
             let _ = write!(self.stdio[1], "{sentence}\r\n");
         }
     }
@@ -77,24 +121,24 @@ impl Streams {
     /// Whether nobody holds the terminal's other end any more.
     pub(super) fn hung_up(&self) -> bool {
         let mut device = [PollFd::new(&self.stdio[0], PollFlags::empty())];
-        self.terminal
+        self.pipes.is_none()
             && poll(&mut device, Some(&Timespec::default())).is_ok()
             && device[0].revents().contains(PollFlags::HUP)
     }
 
-    /// Passes on what the worker writes until a signal comes, at most for `pause`. `false` when nothing has to be
-    /// passed on: then signals are to be waited for by themselves.
+    /// Passes on what the worker writes until a signal comes, at most for `pause`. `false` at a terminal, where nothing has to
+    /// be passed on: then signals are to be waited for by themselves.
     pub(super) fn pass_on(&mut self, pause: Duration) -> bool {
-        let Some(masked) = &mut self.masked else { return false };
+        let Some(pipes) = &mut self.pipes else { return false };
         let until = std::time::Instant::now() + pause;
         loop {
             let left = until.saturating_duration_since(std::time::Instant::now());
-            let (signal, [stdout, stderr]) = masked.wait(left);
+            let (signal, [stdout, stderr]) = pipes.wait(left);
             if stdout {
-                masked.streams[0].pass_on_once();
+                pipes.streams[0].pass_on_once();
             }
             if stderr {
-                masked.streams[1].pass_on_once();
+                pipes.streams[1].pass_on_once();
             }
             if signal || left.is_zero() {
                 return true;
@@ -104,15 +148,16 @@ impl Streams {
 
     /// Passes on what is left, once nothing of the worker runs any more.
     pub(super) fn finish(&mut self) {
-        for stream in self.masked.iter_mut().flat_map(|masked| &mut masked.streams) {
+        for stream in self.pipes.iter_mut().flat_map(|pipes| &mut pipes.streams) {
             while stream.pass_on_once() {}
             let rest = stream.masker.finish();
-            let _ = stream.file.write_all(&rest);
+            stream.keep(&rest);
+            let _ = stream.file.write_all(&stream.kept.finish());
         }
     }
 }
 
-impl Masked {
+impl Pipes {
     /// Whether a signal is there, and which pipes hold something.
     fn wait(&self, pause: Duration) -> (bool, [bool; 2]) {
         let [stdout, stderr] = &self.streams;
@@ -131,7 +176,14 @@ impl Stream {
     fn make(order: &ShimSpec, file: File) -> io::Result<(File, Self)> {
         let (read, write) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
         rustix::io::ioctl_fionbio(&read, true)?;
-        Ok((write.into(), Self { pipe: read, file, masker: Masker::new(&order.masks) }))
+        let kept = Kept::new(order.limits.log);
+        Ok((write.into(), Self { pipe: read, file, masker: Masker::new(&order.masks), kept }))
+    }
+
+    fn keep(&mut self, text: &[u8]) {
+        let (now, sentence) = self.kept.push(text);
+        let _ = self.file.write_all(now);
+        let _ = sentence.map(|sentence| self.file.write_all(sentence.as_bytes()));
     }
 
     /// One piece; `false` when there is none. What the disk does not take is lost, as without a pipe.
@@ -142,7 +194,7 @@ impl Stream {
                 Ok(0) => return false,
                 Ok(count) => {
                     let text = self.masker.push(&buffer[..count]);
-                    let _ = self.file.write_all(&text);
+                    self.keep(&text);
                     return true;
                 }
                 Err(Errno::INTR) => {}
@@ -189,4 +241,35 @@ pub(super) fn mask_outputs(path: &Path, masks: &[String]) -> io::Result<()> {
     let mut masked = masker.push(&text);
     masked.extend(masker.finish());
     if masked == text { Ok(()) } else { fs::write(path, masked) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(most: u64, pieces: &[&[u8]]) -> Vec<u8> {
+        let mut kept = Kept::new(most);
+        let mut file = Vec::new();
+        for piece in pieces {
+            let (now, sentence) = kept.push(piece);
+            file.extend_from_slice(now);
+            file.extend_from_slice(sentence.unwrap_or_default().as_bytes());
+        }
+        file.extend(kept.finish());
+        file
+    }
+
+    #[test]
+    fn a_log_has_its_beginning_and_its_end() {
+        assert_eq!(written(0, &[b"all", b" of it"]), b"all of it");
+        assert_eq!(written(9, &[b"all", b" of it"]), b"all of it");
+        let full = "\n[cubeloom: the log is full here; its end follows when the task has ended]\n";
+        assert_eq!(written(3, &[b"begin", b" and end"]), format!("beg{full}in and end").into_bytes());
+        let long = vec![b'x'; 3 * LAST];
+        let text = String::from_utf8(written(10, &[&long, &long, b"the last line"])).unwrap();
+        let dropped = 6 * LAST + 13 - 10 - LAST;
+        assert!(text.starts_with(&format!("xxxxxxxxxx{full}[cubeloom: {dropped} bytes are left out]\nxxx")));
+        assert!(text.ends_with("xxthe last line"));
+        assert!(text.len() < LAST + 200);
+    }
 }

@@ -23,7 +23,7 @@ use crate::spares::Spawned;
 use crate::spawn::Launch;
 use crate::spec::{self, TerminalSpec};
 use crate::watch::{end_left, exited};
-use crate::{start, templates};
+use crate::{sandbox, start, templates};
 
 /// What the shell reads first, in the worker's folder.
 const FIRST: &str = "shell";
@@ -39,13 +39,15 @@ pub(super) async fn open(machine: Arc<Machine>, order: TerminalOrder) -> Result<
     let local = lowered(&machine, &order, &lent, &scratch)?;
     let user = machine.owners.user(&local.project).map_err(|error| could_not(error.sentence()))?;
     let (toolchain, secrets) =
-        start::prepare(&machine, &local, &order.job.user, user, |_| ()).await.map_err(could_not)?;
+        start::prepare(&machine, &local, &order.job.user, user, order.job.timeout, |_| ()).await?;
     let worker = local.workers.get(order.rank as usize).cloned();
     let worker = with_shell(worker.ok_or_else(|| could_not("the attempt has no such worker"))?, &order);
     let pty = Pty::open(order.size, user);
     let (pty, device) = pty.map_err(|error| could_not(format!("no terminal is left: {}", reason(&error))))?;
+    let name = group_name(&order.id);
     let shell = Shell {
-        cgroup: machine.hierarchy.group(&group_name(&order.id)),
+        cgroup: machine.hierarchy.group(&name),
+        name,
         outputs: (&worker.outputs_file).into(),
         machine,
         scratch,
@@ -53,8 +55,13 @@ pub(super) async fn open(machine: Arc<Machine>, order: TerminalOrder) -> Result<
     };
     let screen = Screen::new(&secrets.masks(&worker.secrets));
     let launched = tokio::task::spawn_blocking(move || {
-        let spawned = shell.launch(&local, &worker, user, &toolchain, &secrets, device);
-        spawned.map(|spawned| (shell, spawned))
+        match shell.launch(&local, &worker, user, &toolchain, &secrets, device) {
+            Ok(spawned) => Ok((shell, spawned)),
+            Err(message) => {
+                shell.remove();
+                Err(message)
+            }
+        }
     });
     let (shell, spawned) =
         launched.await.map_err(|error| could_not(error.to_string()))?.map_err(could_not)?;
@@ -113,6 +120,8 @@ fn with_shell(mut worker: LocalWorker, order: &TerminalOrder) -> LocalWorker {
 struct Shell {
     machine: Arc<Machine>,
     scratch: PathBuf,
+    /// Of its control group, and of its shared memory.
+    name: String,
     cgroup: Option<Cgroup>,
     /// The file by which its processes are known where there are no control groups.
     outputs: PathBuf,
@@ -131,24 +140,27 @@ impl Shell {
         device: PathBuf,
     ) -> Result<Spawned, String> {
         let machine = &self.machine;
+        start::folders(machine, job, &self.scratch, user)?;
+        let view = start::view(machine, job, &self.scratch, &self.name, user)?;
         let launch = Launch {
-            config: &machine.config,
+            machine,
+            project: &job.project,
+            dir: &self.scratch,
             user,
             toolchain,
             token: &machine.tokens.of(&job.key),
             secrets,
             stop_file: spec::stop_file(&self.scratch),
-            spares: &machine.spares,
-            notes: &machine.notes,
             key: &job.key,
             terminal: Some(TerminalSpec { device, scratch: self.scratch.clone() }),
+            view,
         };
-        let spawned = start::folders(machine, job, &self.scratch, user)
-            .and_then(|()| launch.worker(worker, self.cgroup.clone()));
-        if spawned.is_err() {
-            let _ = std::fs::remove_dir_all(&self.scratch);
-        }
-        spawned
+        launch.worker(worker, self.cgroup.clone())
+    }
+
+    fn remove(&self) {
+        sandbox::remove(&self.scratch, &self.name);
+        let _ = std::fs::remove_dir_all(&self.scratch);
     }
 
     /// Waits for its end. What its shim left, having been killed, goes too.
@@ -163,8 +175,8 @@ impl Shell {
             let _ = child.wait();
             if self.scratch.exists() {
                 end_left(self.cgroup.as_ref(), &self.outputs);
-                let _ = std::fs::remove_dir_all(&self.scratch);
             }
+            self.remove();
             drop(self.lent);
         })
         .await;

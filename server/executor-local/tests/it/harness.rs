@@ -11,7 +11,7 @@ use cubeloom_domain::executor::{Executor, Submission};
 use cubeloom_domain::job::Job;
 use cubeloom_domain::lowered::{Bindings, Lowered};
 use cubeloom_domain::{AttemptKey, RunId};
-use cubeloom_executor_local::{LocalConfig, LocalExecutor};
+use cubeloom_executor_local::{LocalConfig, LocalExecutor, is_for_installers};
 use cubeloom_testkit::clock::SystemClock;
 use cubeloom_testkit::conformance::scaling::ScalingHarness;
 use cubeloom_testkit::conformance::{Harness, Program, Recorder, Server, processes_with, random};
@@ -79,7 +79,10 @@ impl Local {
     }
 
     fn on(folder: Folder, change: impl FnOnce(&mut LocalConfig)) -> Self {
-        let mut config = LocalConfig::new(folder.path().join("data"), env!("CARGO_BIN_EXE_cubeloom-shim"));
+        let mut config = LocalConfig::new(folder.path().join("data"), env!("CARGO_BIN_EXE_shim-under-test"));
+        config.installer_env = std::env::vars().filter(|(name, _)| is_for_installers(name)).collect();
+        // The ledger lies there.
+        config.sandbox.tmp = false;
         change(&mut config);
         let ledger = folder.path().join("ledger");
         fs::OpenOptions::new().create(true).append(true).open(&ledger).unwrap();

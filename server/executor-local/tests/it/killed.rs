@@ -4,18 +4,19 @@ use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use cubeloom_domain::executor::{Event, StopCause};
 use cubeloom_domain::outcome::Outcome;
 use cubeloom_domain::{AttemptKey, failpoint};
 use cubeloom_executor_local::{FAILPOINTS, LocalConfig};
-use cubeloom_testkit::conformance::{Harness, Program, SIGN, until_executed};
+use cubeloom_testkit::conformance::{Harness, PATIENCE, Program, SIGN, until_executed};
+use tempfile::TempDir;
 
 use crate::harness::{Local, reachable_folder};
 
-/// At this failpoint the server ends itself; the shim's program knows the same variable.
-const AT: &str = "CUBELOOM_TEST_FAILPOINT";
+const AT: &str = cubeloom_executor_local::failpoint::POINT;
 const FOLDER: &str = "CUBELOOM_TEST_FOLDER";
 const KEY: &str = "CUBELOOM_TEST_KEY";
 const CANCEL: &str = "CUBELOOM_TEST_CANCEL";
@@ -46,11 +47,12 @@ async fn server() {
     let rest = if variable(CANCEL).is_some() { "exec sleep 60" } else { "sleep 0.2" };
     let submission = harness.submission_of(Program::shell(&format!("{SIGN}\n{rest}")).job(key.clone()));
     harness.executor().adopt(submission.clone()).await;
-    let not_found = async {
-        let told = |event: &Event| (*event == Event::NotFound).then_some(());
-        harness.recorder().first(&key, "that it is not there", told).await;
+    let told = |event: &Event| match event {
+        Event::NotFound => Some(false),
+        Event::Started { .. } | Event::Ended(_) => Some(true),
+        _ => None,
     };
-    if tokio::time::timeout(Duration::from_millis(100), not_found).await.is_ok() {
+    if !harness.recorder().first(&key, "whether it is there", told).await {
         harness.executor().submit(submission).await;
     }
     if variable(CANCEL).is_some() {
@@ -58,8 +60,10 @@ async fn server() {
         harness.executor().cancel(&key, StopCause::Cancelled, Duration::from_secs(5)).await;
     }
     let ended = harness.recorder().ended(&key).await;
-    // The cleanup, which has failpoints of its own, comes after the report.
-    tokio::time::sleep(Duration::from_millis(300)).await;
+    if variable(AT).is_some() {
+        // The cleanup, which has failpoints of its own, comes after the report: this server is killed there at the latest.
+        tokio::time::sleep(PATIENCE).await;
+    }
     fs::write(Path::new(&folder).join("outcome"), serde_json::to_string(&ended.outcome).unwrap()).unwrap();
 }
 
@@ -84,15 +88,26 @@ fn outcome(folder: &Path) -> Outcome {
     serde_json::from_str(&fs::read_to_string(folder.join("outcome")).unwrap()).unwrap()
 }
 
-/// Kills the server at `point`, starts another, and says how often the worker ran.
-fn kill_at(point: &str, more: &[(&str, &str)]) -> (usize, Outcome) {
+/// Kills the server at `point`.
+fn killed_at(point: &str, more: &[(&str, &str)]) -> (TempDir, AttemptKey) {
     let folder = reachable_folder();
     let key = Local::key();
     let died = serve(folder.path(), &key, &[more, &[(AT, point)]].concat());
     assert_eq!(died.signal(), Some(9), "{point} was not reached");
-    let ended = serve(folder.path(), &key, more);
-    assert!(ended.success(), "{point}: the second server failed: {ended}");
+    (folder, key)
+}
+
+/// Starts another server, and says how often the worker ran.
+fn goes_on(folder: &TempDir, key: &AttemptKey, more: &[(&str, &str)]) -> (usize, Outcome) {
+    let ended = serve(folder.path(), key, more);
+    assert!(ended.success(), "the second server failed: {ended}");
     (executed(folder.path()), outcome(folder.path()))
+}
+
+/// Kills the server at `point`, starts another, and says how often the worker ran.
+fn kill_at(point: &str, more: &[(&str, &str)]) -> (usize, Outcome) {
+    let (folder, key) = killed_at(point, more);
+    goes_on(&folder, &key, more)
 }
 
 #[test]
@@ -123,6 +138,14 @@ fn a_cancel_survives() {
 
 #[test]
 fn without_adoption_it_would_run_twice() {
-    let (executions, _) = kill_at("shim.fork.after", &[(FORGETFUL, "1")]);
+    let forgetful = [(FORGETFUL, "1")];
+    let (folder, key) = killed_at("shim.fork.after", &forgetful);
+    // The second server ends what it finds: the first worker may not have begun by then.
+    let begun = Instant::now();
+    while executed(folder.path()) == 0 {
+        assert!(begun.elapsed() < PATIENCE, "the first worker does not begin");
+        thread::sleep(Duration::from_millis(10));
+    }
+    let (executions, _) = goes_on(&folder, &key, &forgetful);
     assert_eq!(executions, 2, "the ledger notices what the executor does not say");
 }

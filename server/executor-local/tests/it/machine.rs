@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use cubeloom_domain::Bytes;
 use cubeloom_domain::executor::{Event, Progress};
@@ -11,7 +11,9 @@ use cubeloom_domain::lowered::Bindings;
 use cubeloom_domain::outcome::{FailureKind, Outcome};
 use cubeloom_domain::usage::UsageSample;
 use cubeloom_executor_local::{LocalConfig, SecretSource};
-use cubeloom_testkit::conformance::{Harness, Program, assert_gone, failure, run, signed, until_executed};
+use cubeloom_testkit::conformance::{
+    Harness, PATIENCE, Program, assert_gone, failure, run, signed, until_executed,
+};
 
 use crate::harness::Local;
 
@@ -35,8 +37,12 @@ async fn a_worker_is_told_secrets_that_are_nowhere_on_the_disk() {
     let (key, ended) = run(&harness, &program).await;
     assert_eq!(ended.outcome, Outcome::Succeeded);
     assert_eq!(output(&harness, &key, "worker-0"), "400\n");
-    tokio::time::sleep(Duration::from_millis(200)).await;
-    assert_eq!(files_that_hold("tell-nobody", &harness.attempt(&key)), 0);
+    // The shim removes them when it has written down the end.
+    let began = Instant::now();
+    while files_that_hold("tell-nobody", &harness.attempt(&key)) > 0 {
+        assert!(began.elapsed() < PATIENCE, "the secrets stay on the disk");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
     let unknown = Program::shell("true").with(|program| {
         program.secrets = vec![SecretMount { name: "other".into(), env: Some("X".into()), file: None }];
     });
@@ -46,12 +52,12 @@ async fn a_worker_is_told_secrets_that_are_nowhere_on_the_disk() {
 }
 
 fn files_that_hold(text: &str, folder: &Path) -> usize {
-    fs::read_dir(folder)
-        .unwrap()
-        .flatten()
+    // What is removed meanwhile holds nothing.
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
         .map(|entry| match entry.path() {
             path if path.is_dir() => files_that_hold(text, &path),
-            path => usize::from(String::from_utf8_lossy(&fs::read(path).unwrap()).contains(text)),
+            path => usize::from(String::from_utf8_lossy(&fs::read(path).unwrap_or_default()).contains(text)),
         })
         .sum()
 }
@@ -110,6 +116,7 @@ async fn python_without_packages_needs_no_environment() {
         requirements: Vec::new(),
         system_site_packages: false,
         provided: Vec::new(),
+        builds: Vec::new(),
     };
     job.python = Some(python("python3"));
     let key = job.key.clone();
@@ -146,7 +153,9 @@ async fn the_end_is_told_on_a_disk_that_the_worker_has_filled() {
         eprintln!("skipped: no small disk can be made here (root is needed to mount one)");
         return;
     };
-    let (_, ended) = run(&harness, &Program::shell("cat /dev/zero; cat /dev/zero > more; exit 3")).await;
+    // What it prints and the disk does not take is lost; what it writes itself, it is told.
+    let text = "head -c 3000000 /dev/zero; cat /dev/zero > more; exit 3";
+    let (_, ended) = run(&harness, &Program::shell(text)).await;
     assert_eq!((failure(&ended).kind, failure(&ended).exit_code), (FailureKind::Exit, Some(3)));
 }
 
@@ -161,9 +170,13 @@ async fn progress_and_a_sample_a_second_are_there_while_it_runs() {
     assert_eq!(harness.recorder().events(&key).iter().filter(|event| **event == told).count(), 1);
     let series = fs::read_to_string(harness.attempt(&key).join("worker-0/usage.jsonl")).unwrap();
     let samples: Vec<UsageSample> = series.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert!((3..=5).contains(&samples.len()), "{samples:?}");
+    // On a busy machine it takes longer to write, and has more samples.
+    assert!(samples.len() >= 3, "{samples:?}");
     assert!(samples.windows(2).all(|pair| pair[0].at < pair[1].at && pair[0].cpu_us <= pair[1].cpu_us));
-    assert!(samples[0].memory > Bytes(20_000_000), "{samples:?}");
-    assert!(samples[0].disk_written >= Some(Bytes(20_000_000)), "{samples:?}");
+    // The last one is of its end.
+    let while_it_ran = &samples[..samples.len() - 1];
+    assert!(while_it_ran.windows(2).all(|pair| pair[1].at.0 - pair[0].at.0 > 500_000), "{samples:?}");
+    assert!(samples.iter().any(|sample| sample.memory > Bytes(20_000_000)), "{samples:?}");
+    assert!(samples.iter().any(|sample| sample.disk_written >= Some(Bytes(20_000_000))), "{samples:?}");
     assert!(ended.usage.peak_memory >= samples[0].memory, "{:?}", ended.usage);
 }

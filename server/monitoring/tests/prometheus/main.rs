@@ -182,10 +182,9 @@ async fn a_look_ends_however_slow_prometheus_is() {
         }
     });
     let source = source(&url, &[]).unwrap();
-    let began = Instant::now();
     let error = look(&source, Timestamp(0), Duration::from_millis(300)).await.unwrap_err();
-    assert!(matches!(error, SourceError::Slow(_)), "{error}");
-    assert!(began.elapsed() < Duration::from_secs(3));
+    // A single query would be given up after ten seconds.
+    assert!(matches!(error, SourceError::Slow(0)), "{error}");
     assert!(look(&source, Timestamp(0), PATIENCE).await.is_ok(), "each answer comes in time");
 }
 
@@ -398,10 +397,13 @@ async fn what_the_pods_of_a_job_used_is_told_of_those_of_which_both_are_known() 
     assert!(used("cl-other-0123456789").await.is_empty());
 }
 
+/// After this long a single query is given up.
+const A_QUERY: Duration = Duration::from_secs(10);
+
 #[tokio::test]
 async fn what_pods_used_is_told_also_where_how_much_they_were_held_back_is_not() {
     // The one is refused at once, as too much is asked for; the other is not answered in time.
-    for (status, pause) in [("422 Unprocessable Entity", 0), ("200 OK", 10)] {
+    for (status, pause) in [("422 Unprocessable Entity", 0), ("200 OK", 60)] {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         std::thread::spawn(move || {
@@ -427,7 +429,7 @@ async fn what_pods_used_is_told_also_where_how_much_they_were_held_back_is_not()
         let source = source(&url, &[]).unwrap();
         let began = Instant::now();
         let used = pods_used(&source, "cl-a", Timestamp(0), Timestamp(60_000_000)).await.unwrap();
-        assert!(began.elapsed() < Duration::from_secs(5), "{status}");
+        assert!(began.elapsed() < A_QUERY, "{status}: it waited until the query itself was given up");
         let [one] = &used[..] else { panic!("{status}: {used:?}") };
         assert_eq!((one.cores.len(), one.memory.len(), one.throttled), (1, 1, None), "{status}");
     }

@@ -96,7 +96,14 @@ impl WebServer {
         change(&mut self.behaviour.lock().unwrap());
     }
 
+    /// What it has seen since the last time, once no answer is under way: one that its client has given up may be sent for
+    /// a moment more.
     pub fn take_seen(&self) -> Seen {
+        let began = std::time::Instant::now();
+        while self.under_way.load(Ordering::SeqCst) > 0 {
+            assert!(began.elapsed() < std::time::Duration::from_secs(60), "an answer does not end");
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
         std::mem::take(&mut *self.seen.lock().unwrap())
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use cubeloom_domain::executor::{Event, StopCause};
 use cubeloom_domain::outcome::{FailureKind, Outcome};
 
-use super::{Harness, Program, assert_gone, executions, failure, signed, until_executed};
+use super::{Harness, Program, SIGN, assert_gone, executions, failure, signed, until_executed};
 
 const GRACE: Duration = Duration::from_secs(5);
 
@@ -40,7 +40,9 @@ pub async fn starting(harness: &mut dyn Harness) {
 
 /// While it runs: it goes on, and its end is told.
 pub async fn running(harness: &mut dyn Harness) {
-    let text = signed(r#"sleep 0.5; echo '{"output": {"rows": 1}}' >> "$CUBELOOM_OUTPUTS""#);
+    let text = signed(
+        r#"until [ -e "$LEDGER.end" ]; do sleep 0.05; done; echo '{"output": {"rows": 1}}' >> "$CUBELOOM_OUTPUTS""#,
+    );
     let submission = harness.submission(&Program::shell(&text).workers(2));
     let key = submission.job.key.clone();
     harness.executor().submit(submission.clone()).await;
@@ -48,6 +50,8 @@ pub async fn running(harness: &mut dyn Harness) {
     harness.crash();
     harness.executor().adopt(submission).await;
     harness.recorder().started(&key).await;
+    std::fs::write(harness.ledger().with_extension("end"), "")
+        .expect("the ledger's folder can be written to");
     let ended = harness.recorder().ended(&key).await;
     assert_eq!(ended.outcome, Outcome::Succeeded);
     assert_eq!(ended.report.outputs["rows"], 1);
@@ -78,18 +82,18 @@ pub async fn away(harness: &mut dyn Harness) {
     assert_eq!(failure(&harness.recorder().ended(&key).await).exit_code, Some(3));
 }
 
-/// While it is being stopped: the stop is completed, and its cause is not forgotten.
+/// While it is being stopped, at whatever moment of that: the stop is completed, and its cause is not forgotten.
 pub async fn stopping(harness: &mut dyn Harness) {
     let submission =
-        harness.submission(&Program::shell(&signed("trap '' TERM; while true; do sleep 0.1; done")));
+        harness.submission(&Program::shell(&format!("trap '' TERM\n{SIGN}\nwhile true; do sleep 0.1; done")));
     let key = submission.job.key.clone();
     harness.executor().submit(submission.clone()).await;
     until_executed(harness, &key, 1).await;
-    tokio::time::sleep(Duration::from_millis(100)).await;
     harness.executor().cancel(&key, StopCause::Timeout, Duration::from_millis(500)).await;
-    tokio::time::sleep(Duration::from_millis(100)).await;
     harness.crash();
+    // As the engine does: it knows that it had wished the attempt to stop, not whether anybody heard.
     harness.executor().adopt(submission).await;
+    harness.executor().cancel(&key, StopCause::Timeout, Duration::from_millis(500)).await;
     let ended = harness.recorder().ended(&key).await;
     assert_eq!(failure(&ended).kind, FailureKind::Timeout);
     assert_gone(harness, &key);

@@ -129,6 +129,10 @@ impl<E: Executor + 'static> Executor for OnRuntime<E> {
         self.inner.rebind(job, bindings);
     }
 
+    fn held_up(&self) -> Option<String> {
+        self.inner.held_up()
+    }
+
     fn at_once(&self) -> usize {
         self.inner.at_once()
     }

@@ -15,7 +15,7 @@ pub(crate) enum Part {
 }
 
 /// The name that a value is bound to. No secret of a project has a slash in its name.
-fn name(channel: &str, part: Part) -> String {
+pub(crate) fn name(channel: &str, part: Part) -> String {
     let part = match part {
         Part::Address => "address",
         Part::Secret => "secret",

@@ -15,7 +15,7 @@ mod text;
 
 use std::fmt;
 
-pub(crate) use keys::{Part, seal};
+pub(crate) use keys::{Part, name as sealed_as, seal};
 pub(crate) use send::send;
 pub(crate) use task::start;
 pub(crate) use text::test_message;

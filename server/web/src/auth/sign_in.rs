@@ -5,7 +5,7 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use cubeloom_domain::identity::{Session, User};
 
 use super::{accounts, network, of_client, password, session};
-use crate::audit::{Act, Actor};
+use crate::audit::{self, Act, Actor};
 use crate::error::{ApiError, ApiResult, Kind};
 use crate::state::Web;
 
@@ -67,6 +67,7 @@ pub(crate) async fn sign_in(
     let right = password::fits(password, kept).await?;
     let Some(user) = user.filter(|user| right && !user.disabled) else {
         tracing::info!(address = visitor.address, "somebody gave a wrong name or password");
+        audit::refuse(web, &visitor.act(web, None), "session.refuse", name).await;
         return Err(ApiError::new(Kind::NotSignedIn, "the name or the password is not right"));
     };
     web.throttle().succeeded(&name, &network(&visitor.address));

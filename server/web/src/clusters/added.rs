@@ -16,9 +16,9 @@ use crate::secrets::{Keyring, SealError};
 use crate::state::Web;
 
 /// What a kubeconfig is sealed as.
-const NAME: &str = "kubeconfig";
+pub(crate) const NAME: &str = "kubeconfig";
 /// What a password or a token for Prometheus is sealed as.
-const PROMETHEUS: &str = "prometheus";
+pub(crate) const PROMETHEUS: &str = "prometheus";
 
 /// A kubeconfig as it is stored.
 pub(crate) fn seal(web: &Web, cluster: &str, text: &str) -> String {

@@ -18,10 +18,9 @@ pub(super) fn bind(pipeline: &mut Pipeline, places: &Places, chosen: Option<&Poo
         return Vec::new();
     }
     let cluster = pipeline.cluster.as_deref().unwrap_or(LOCAL);
-    let node_group =
-        |placement: &Option<Placement>| placement.as_ref().and_then(|place| place.node_group.clone());
+    let node_group = |placement: Option<&Placement>| placement.and_then(|place| place.node_group.clone());
     let pool = |node_group| Pool { cluster: cluster.to_owned(), node_group };
-    let of_pipeline = node_group(&pipeline.placement);
+    let of_pipeline = node_group(pipeline.placement.as_ref());
     let mut found = Vec::new();
     let mut look = |field: String, pool: Pool| {
         if !places.allow(&pool) {
@@ -29,14 +28,14 @@ pub(super) fn bind(pipeline: &mut Pipeline, places: &Places, chosen: Option<&Poo
         }
     };
     // A pipeline whose tasks all name their own node groups goes nowhere itself.
-    let is_own = |task: &cubeloom_domain::pipeline::Task| node_group(&task.placement).is_some();
+    let is_own = |task: &cubeloom_domain::pipeline::Task| node_group(task.placement.as_deref()).is_some();
     let all_own = of_pipeline.is_none() && !pipeline.tasks.is_empty() && pipeline.tasks.iter().all(is_own);
     if !all_own {
         let field = if of_pipeline.is_some() { "/placement/node_group" } else { "/cluster" };
         look(field.to_owned(), pool(of_pipeline));
     }
     for (at, task) in pipeline.tasks.iter().enumerate() {
-        if let Some(group) = node_group(&task.placement) {
+        if let Some(group) = node_group(task.placement.as_deref()) {
             look(format!("/tasks/{at}/placement/node_group"), pool(Some(group)));
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cubeloom_domain::JsonMap;
-use cubeloom_domain::plan::{Late, PlannedTask, RunPlan};
+use cubeloom_domain::plan::{Late, LateMap, PlannedTask, RunPlan};
 use serde_json::{Value, json};
 
 use super::Reader;
@@ -133,7 +133,7 @@ fn described(plan: &RunPlan, task: &PlannedTask) -> JsonMap {
 }
 
 /// Arguments by name; of late ones, what is written.
-fn arguments(arguments: &BTreeMap<String, Late>) -> Value {
+fn arguments(arguments: &LateMap) -> Value {
     let value = |late: &Late| match late {
         Late::Value(value) | Late::Source(value) => value.clone(),
     };

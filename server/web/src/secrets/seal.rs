@@ -4,7 +4,7 @@
 //! A sealed value is `v1:<key>:<nonce>:<ciphertext>`: eight hexadecimal digits that say which key, then base64.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -19,12 +19,26 @@ const VERSION: &str = "v1";
 
 /// The keys that secrets are encrypted with: the newest seals, all of them open. Clones cheaply.
 #[derive(Clone)]
-pub struct Keyring(Arc<[Key]>);
+pub struct Keyring(Arc<Ring>);
+
+struct Ring {
+    keys: RwLock<Arc<[Key]>>,
+    /// Reads them anew, where somebody has changed them; `None` while they are the same.
+    changed: Box<dyn Fn() -> Option<Vec<[u8; 32]>> + Send + Sync>,
+}
 
 struct Key {
     /// The beginning of the key's digest: says which key, and nothing about it.
     id: String,
     cipher: XChaCha20Poly1305,
+}
+
+impl Key {
+    fn of(bytes: &[u8; 32]) -> Self {
+        let digest = Sha256::digest(bytes);
+        let id = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+        Self { id, cipher: XChaCha20Poly1305::new(&(*bytes).into()) }
+    }
 }
 
 /// Why a sealed value does not open. It says nothing about the value.
@@ -44,18 +58,44 @@ impl Keyring {
     /// From keys of 32 bytes, the newest first. `None` when there is none.
     #[must_use]
     pub fn new(keys: &[[u8; 32]]) -> Option<Self> {
-        let key = |bytes: &[u8; 32]| {
-            let digest = Sha256::digest(bytes);
-            let id = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
-            Key { id, cipher: XChaCha20Poly1305::new(&(*bytes).into()) }
-        };
-        (!keys.is_empty()).then(|| Self(keys.iter().map(key).collect()))
+        Self::changing(keys, || None)
+    }
+
+    /// The same of keys that somebody may change while this is used: `changed` is asked before each use, and answers with all of
+    /// them once they have changed.
+    #[must_use]
+    pub fn changing(
+        keys: &[[u8; 32]],
+        changed: impl Fn() -> Option<Vec<[u8; 32]>> + Send + Sync + 'static,
+    ) -> Option<Self> {
+        let ring = Ring { keys: RwLock::new(keys.iter().map(Key::of).collect()), changed: Box::new(changed) };
+        (!keys.is_empty()).then(|| Self(Arc::new(ring)))
+    }
+
+    fn keys(&self) -> Arc<[Key]> {
+        if let Some(keys) = (self.0.changed)().filter(|keys| !keys.is_empty()) {
+            *self.0.keys.write().unwrap_or_else(PoisonError::into_inner) = keys.iter().map(Key::of).collect();
+        }
+        Arc::clone(&self.0.keys.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Which key is the newest: it says nothing about the key.
+    #[must_use]
+    pub fn newest(&self) -> String {
+        self.keys()[0].id.clone()
+    }
+
+    /// Whether the newest key has encrypted this.
+    #[must_use]
+    pub fn is_newest(&self, sealed: &str) -> bool {
+        sealed.split(':').nth(1) == Some(&self.newest())
     }
 
     /// Encrypts a value; `nonce` must be random.
     #[must_use]
     pub fn seal(&self, nonce: [u8; 24], owner: &Owner, name: &str, value: &str) -> String {
-        let key = &self.0[0];
+        let keys = self.keys();
+        let key = &keys[0];
         let place = place(owner, name);
         let payload = Payload { msg: value.as_bytes(), aad: &place };
         let sealed = key.cipher.encrypt(&XNonce::from(nonce), payload);
@@ -71,7 +111,8 @@ impl Keyring {
     pub fn open(&self, owner: &Owner, name: &str, sealed: &str) -> Result<String, SealError> {
         let parts: Vec<&str> = sealed.split(':').collect();
         let [VERSION, id, nonce, text] = parts[..] else { return Err(SealError::Broken) };
-        let key = self.0.iter().find(|key| key.id == id);
+        let keys = self.keys();
+        let key = keys.iter().find(|key| key.id == id);
         let key = key.ok_or_else(|| SealError::UnknownKey(id.into()))?;
         let decode = |text: &str| STANDARD.decode(text).map_err(|_| SealError::Broken);
         let nonce: [u8; 24] = decode(nonce)?.try_into().map_err(|_| SealError::Broken)?;
@@ -85,7 +126,7 @@ impl Keyring {
 /// A keyring does not show its keys.
 impl fmt::Debug for Keyring {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.0.iter().map(|key| &key.id)).finish()
+        f.debug_list().entries(self.keys().iter().map(|key| &key.id)).finish()
     }
 }
 

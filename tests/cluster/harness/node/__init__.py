@@ -5,14 +5,13 @@ ends every container and undoes every mount. What lies outside of them is in `ho
 """
 
 import json
-import socket
 import sys
 from pathlib import Path
 
 from .. import project
 from ..api import Api, Object
 from ..nodes import is_ready
-from ..parts import Parts
+from ..parts import Parts, ports
 from . import images, kubelet, names, runtime
 from .inside import Plan
 from .place import Place
@@ -31,7 +30,7 @@ def start(parts: Parts, programs: dict[str, Path], api: Api, program: Path | Non
     folder.mkdir()
     names.start(parts, programs["coredns"], place)
     binaries = programs["containerd"] / "bin"
-    port = _free_port(place.gateway)
+    (port,) = ports.reserve(1)
     plan = Plan(
         folder=str(folder),
         logs=str(parts.logs),
@@ -67,8 +66,3 @@ def _namespace() -> Object:
         f"{prefix}/defaultTolerations": json.dumps([kubelet.TOLERATION]),
     }
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE, "annotations": annotations}}
-
-
-def _free_port(address: str) -> int:
-    with socket.create_server((address, 0)) as held:
-        return held.getsockname()[1]

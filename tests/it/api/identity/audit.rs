@@ -95,6 +95,30 @@ fn look_at_entries(ada: &Client, actions: BTreeSet<&str>) {
 }
 
 #[test]
+fn who_was_refused_is_there_and_does_not_fill_the_log() {
+    let server = Server::start();
+    let ada = server.as_(Who::Administrator);
+    let vera = server.as_(Who::Viewer);
+    for _ in 0..15 {
+        vera.post("/projects/default/pipelines", &json!({"document": ""})).expect(403);
+    }
+    let refused = audited(&ada, "request.refuse");
+    // In each minute ten.
+    assert!((10..=15).contains(&refused.len()), "{refused:?}");
+    assert_eq!(
+        (&refused[0]["user"], &refused[0]["subject"], &refused[0]["project"]),
+        (&json!("vera"), &json!("POST /api/v1/projects/default/pipelines"), &json!("default"))
+    );
+    let anybody = server.as_(Who::Anonymous);
+    sign_in(&anybody, "vera", "not her password").expect(401);
+    sign_in(&anybody, "nobody", "not a password either").expect(401);
+    let subjects: Vec<Value> =
+        audited(&ada, "session.refuse").iter().map(|entry| entry["subject"].clone()).collect();
+    assert_eq!(subjects, ["nobody", "vera"]);
+    assert_eq!(audited(&ada, "session.refuse")[0]["user"], "", "nobody has shown that they are somebody");
+}
+
+#[test]
 fn an_entry_says_who_by_what_before_and_after() {
     let server = Server::start();
     let ada = server.as_(Who::Administrator);

@@ -94,7 +94,8 @@ impl Events {
     /// The same, of a request that the test has made itself.
     #[track_caller]
     pub fn of(request: RequestBuilder) -> Self {
-        let response = request.timeout(PATIENCE * 2).send().expect("an answer");
+        // The whole stream is meant, not a wait in it: a test may look at it for as long as it runs.
+        let response = request.timeout(PATIENCE * 20).send().expect("an answer");
         assert_eq!(response.status().as_u16(), 200, "{}", response.url());
         let kind = response.headers()["content-type"].to_str().unwrap().to_owned();
         assert!(kind.starts_with("text/event-stream"), "{kind}");

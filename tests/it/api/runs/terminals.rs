@@ -110,8 +110,8 @@ fn a_shell_has_what_the_failed_task_had() {
     let size = shell.run("stty size");
     assert!(size.contains("33 77"), "what is said is taken up in its order: {size}");
     // A program of its own group, which Ctrl-C ends.
-    shell.keys("sleep 1000\r");
-    wait_for("it to run", || inside(&server).len() > 1);
+    shell.keys("(echo '<beg''un>'; exec sleep 1000)\r");
+    shell.until("<begun>");
     shell.keys("\x03");
     assert!(shell.run("echo $?").contains("130"));
     // The limits are those of the task.

@@ -1,5 +1,6 @@
 //! One person's client, and what it is answered.
 
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use reqwest::Method;
@@ -30,15 +31,7 @@ pub struct Answer {
 impl Client {
     /// One of the server at `url`, which ends without a slash.
     pub fn new(url: String, token: Option<String>) -> Self {
-        // Loopback without TLS; the client wants a provider all the same. The second call finds the first one's.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let http = reqwest::blocking::Client::builder()
-            .redirect(reqwest::redirect::Policy::none())
-            .no_proxy()
-            .timeout(Duration::from_secs(60))
-            .build()
-            .expect("a client");
-        Self { http, url, token }
+        Self { http: http(), url, token }
     }
 
     /// The token that it shows.
@@ -92,6 +85,24 @@ impl Client {
     pub fn delete(&self, path: &str, etag: &str) -> Answer {
         send(if_match(self.request(Method::DELETE, path), etag))
     }
+}
+
+/// The client below those of all people: to make one reads the certificates of the machine, which takes longer than most
+/// requests. It keeps no connections, so that none is left of a server that was killed.
+fn http() -> reqwest::blocking::Client {
+    static HTTP: OnceLock<reqwest::blocking::Client> = OnceLock::new();
+    let made = HTTP.get_or_init(|| {
+        // Loopback without TLS; the client wants a provider all the same. The second call finds the first one's.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        reqwest::blocking::Client::builder()
+            .redirect(reqwest::redirect::Policy::none())
+            .no_proxy()
+            .pool_max_idle_per_host(0)
+            .timeout(Duration::from_secs(60))
+            .build()
+            .expect("a client")
+    });
+    made.clone()
 }
 
 fn if_match(request: RequestBuilder, etag: &str) -> RequestBuilder {

@@ -53,13 +53,12 @@ async fn beside_bare(site: &Site, name: &str, path: &str) -> anyhow::Result<Vec<
     let of_bare = constant(&bare_target, RATE, LONG).await.context("the bare handler")?;
     let of_server = constant(&target, RATE, LONG).await.with_context(|| format!("GET {path}"))?;
     Ok(vec![
-        Figure::new(&format!("{name}: body"), body.len() as f64, "B"),
+        Figure::baseline(&format!("{name}: body"), body.len() as f64, "B"),
         Figure::new(&format!("{name}: p50"), median(&of_server), "ms"),
-        Figure::new(&format!("{name}: p50, bare"), median(&of_bare), "ms"),
+        Figure::baseline(&format!("{name}: p50, bare"), median(&of_bare), "ms"),
         Figure::new(&format!("{name}: p99"), p99(&of_server), "ms"),
-        Figure::new(&format!("{name}: p99, bare"), p99(&of_bare), "ms"),
-        Figure::new(&format!("{name}: p99 over bare"), p99(&of_server) / p99(&of_bare), "times")
-            .goal("at most 2"),
+        Figure::baseline(&format!("{name}: p99, bare"), p99(&of_bare), "ms"),
+        Figure::new(&format!("{name}: p99 over bare"), p99(&of_server) / p99(&of_bare), "times").at_most(2.0),
     ])
 }
 
@@ -77,5 +76,5 @@ async fn listeners_cost(site: &Site) -> anyhow::Result<Figure> {
     let after = status_mib(site.pid(), "VmRSS");
     drop(open);
     let name = format!("memory of {LISTENERS} idle listeners");
-    Ok(Figure::new(&name, after - before, "MiB").goal("at most 50"))
+    Ok(Figure::new(&name, after - before, "MiB").at_most(50.0))
 }

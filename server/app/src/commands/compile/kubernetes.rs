@@ -1,19 +1,18 @@
 //! `cubeloom compile FILE --for kubernetes`: the objects as YAML, with what was decided beside each job.
 
-use std::fs;
 use std::path::Path;
+use std::{fs, io};
 
 use cubeloom_compiler::lower::kubernetes::{FULL_CLUSTER, read_facts};
-use cubeloom_compiler::preview::{self, Jobs, TaskPreview};
+use cubeloom_compiler::preview::{self, Jobs, Tasks};
 use cubeloom_compiler::yaml;
 use cubeloom_domain::Problem;
 use cubeloom_domain::executor::Facts;
 use cubeloom_domain::kubernetes::{KubernetesFacts, KubernetesJob};
 use cubeloom_domain::plan::RunPlan;
-use serde_json::json;
 
 use crate::exit::Invalid;
-use crate::show::{self, Output};
+use crate::show::{Output, Stream};
 
 /// A cluster to compile for.
 pub struct Cluster {
@@ -53,29 +52,31 @@ impl Cluster {
     pub fn print(&self, plan: &RunPlan, output: Output) -> Result<anyhow::Result<()>, Vec<Problem>> {
         let tasks = preview::on_kubernetes(plan, &self.kubernetes)?;
         Ok(match output {
-            Output::Json => show::json(&json!({"run": plan.context, "cluster": self.origin, "tasks": tasks})),
+            Output::Json => super::print_json(plan, Some(&self.origin), &tasks),
             Output::Human => {
-                show::line(self.document(plan, &tasks).trim_end());
+                // A reader that has gone away is no error.
+                let _ = self.show(plan, &tasks);
                 Ok(())
             }
         })
     }
 
     /// One YAML document an object. What was decided is a comment before the objects of its job.
-    fn document(&self, plan: &RunPlan, tasks: &[TaskPreview<KubernetesJob>]) -> String {
-        let mut text =
-            format!("# The pipeline {} as run {}; {}.\n", plan.pipeline, plan.context.id, self.origin);
-        for preview in tasks {
-            match &preview.jobs {
-                Jobs::Later(sentence) => text.push_str(&format!("---\n# {}: {sentence}\n", preview.task)),
-                Jobs::Known(jobs) => jobs.iter().for_each(|job| write_job(&mut text, job)),
+    fn show(&self, plan: &RunPlan, tasks: &Tasks<'_, KubernetesJob>) -> io::Result<()> {
+        let mut out = Stream::stdout();
+        out.push(&super::heading(plan, &self.origin))?;
+        for preview in tasks.iter() {
+            match preview.jobs {
+                Jobs::Later(sentence) => out.push(&format!("---\n# {}: {sentence}\n", preview.task))?,
+                Jobs::Known(jobs) => jobs.iter().try_for_each(|job| out.push(&text_of(&job)))?,
             }
         }
-        text
+        out.end()
     }
 }
 
-fn write_job(text: &mut String, job: &KubernetesJob) {
+fn text_of(job: &KubernetesJob) -> String {
+    let mut text = String::new();
     let mut comment = format!("# {}\n", job.key);
     for decision in &job.decisions {
         // A comment ends with its line.
@@ -86,4 +87,5 @@ fn write_job(text: &mut String, job: &KubernetesJob) {
         text.push_str(&std::mem::take(&mut comment));
         text.push_str(&yaml::write(object));
     }
+    text
 }

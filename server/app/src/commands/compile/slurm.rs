@@ -1,10 +1,10 @@
 //! `cubeloom compile FILE --for slurm`: the scripts for `sbatch`, or, with `--write`, all that lies ready to submit.
 
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use cubeloom_compiler::lower::slurm::{FULL_CLUSTER, read_facts};
-use cubeloom_compiler::preview::{self, Jobs, TaskPreview};
+use cubeloom_compiler::preview::{self, Jobs, Tasks};
 use cubeloom_domain::Problem;
 use cubeloom_domain::executor::Facts;
 use cubeloom_domain::pipeline::TriggerRule;
@@ -15,7 +15,7 @@ use cubeloom_storage::snapshot::Snapshot;
 use serde_json::json;
 
 use crate::exit::Invalid;
-use crate::show::{self, Output};
+use crate::show::{self, Output, Stream};
 
 /// A cluster to compile for.
 pub struct Cluster {
@@ -77,46 +77,41 @@ impl Cluster {
         output: Output,
     ) -> Result<anyhow::Result<()>, Vec<Problem>> {
         let tasks = preview::on_slurm(plan, &self.slurm)?;
-        Ok(if self.write {
-            self.write(plan, &tasks, code).and_then(|written| written.print(output))
-        } else {
-            self.show(plan, &tasks, output)
+        Ok(match output {
+            _ if self.write => self.write(plan, &tasks, code).and_then(|written| written.print(output)),
+            Output::Json => super::print_json(plan, Some(&self.origin), &tasks),
+            Output::Human => {
+                // A reader that has gone away is no error.
+                let _ = self.show(plan, &tasks);
+                Ok(())
+            }
         })
     }
 
-    fn show(&self, plan: &RunPlan, tasks: &[TaskPreview<SlurmJob>], output: Output) -> anyhow::Result<()> {
-        if output == Output::Json {
-            return show::json(&json!({"run": plan.context, "cluster": self.origin, "tasks": tasks}));
-        }
-        let mut text =
-            format!("# The pipeline {} as run {}; {}.\n", plan.pipeline, plan.context.id, self.origin);
-        for preview in tasks {
-            match &preview.jobs {
-                Jobs::Later(sentence) => text.push_str(&format!("\n# {}: {sentence}\n", preview.task)),
-                Jobs::Known(jobs) => jobs.iter().for_each(|job| {
-                    text.push_str(&format!("\n# {}/{}\n{}", job.folder, files::SCRIPT, job.script));
-                }),
+    fn show(&self, plan: &RunPlan, tasks: &Tasks<'_, SlurmJob>) -> io::Result<()> {
+        let mut out = Stream::stdout();
+        out.push(&super::heading(plan, &self.origin))?;
+        for preview in tasks.iter() {
+            match preview.jobs {
+                Jobs::Later(sentence) => out.push(&format!("\n# {}: {sentence}\n", preview.task))?,
+                Jobs::Known(jobs) => jobs.iter().try_for_each(|job| {
+                    out.push(&format!("\n# {}/{}\n{}", job.folder, files::SCRIPT, job.script))
+                })?,
             }
         }
-        show::line(text.trim_end());
-        Ok(())
+        out.end()
     }
 
     /// Only what needs nothing of earlier tasks: the others' programs would be told placeholders.
-    fn write(
-        &self,
-        plan: &RunPlan,
-        tasks: &[TaskPreview<SlurmJob>],
-        code: &Snapshot,
-    ) -> anyhow::Result<Written> {
+    fn write(&self, plan: &RunPlan, tasks: &Tasks<'_, SlurmJob>, code: &Snapshot) -> anyhow::Result<Written> {
         let mut written = Written::default();
         let facts = self.slurm.of_project(&plan.context.project);
         if let Some(above) = Path::new(&facts.code_folder(&code.digest)).parent() {
             fs::create_dir_all(above)?;
             code.keep(above)?;
         }
-        for (task, preview) in plan.tasks.iter().zip(tasks) {
-            let jobs = match &preview.jobs {
+        for (task, preview) in plan.tasks.iter().zip(tasks.iter()) {
+            let jobs = match preview.jobs {
                 Jobs::Known(jobs) if task.reads.is_empty() => jobs,
                 _ => {
                     let remark = "not written, as it depends on what others report or decide";
@@ -132,10 +127,10 @@ impl Cluster {
                     preview.task
                 )
             }));
-            for job in jobs {
-                let script = submission::write(job, Some(folder))?;
+            for job in jobs.iter() {
+                let script = submission::write(&job, Some(folder))?;
                 written.scripts.push(Ready { script, after: after.clone() });
-                written.remarks.extend(secrets_of(job));
+                written.remarks.extend(secrets_of(&job));
             }
         }
         Ok(written)

@@ -7,6 +7,7 @@
 
 use cubeloom_domain::job::Job;
 use cubeloom_domain::kubernetes::{KubernetesFacts, labels};
+use cubeloom_domain::requirement;
 use serde_json::{Value, json};
 
 use super::Frame;
@@ -43,7 +44,7 @@ fn object(frame: &Frame<'_>, roles: &[RolePods]) -> Value {
     let groups: Vec<Value> =
         workers.flat_map(|role| (0..role.replicas).map(move |index| group(role, index))).collect();
     let head = roles.iter().find(|role| role.name == "head");
-    json!({
+    let mut object = json!({
         "apiVersion": "ray.io/v1",
         "kind": "RayJob",
         "metadata": metadata(frame),
@@ -62,7 +63,27 @@ fn object(frame: &Frame<'_>, roles: &[RolePods]) -> Value {
                 "workerGroupSpecs": groups,
             },
         },
-    })
+    });
+    let requirements = frame.job.python.as_ref().map_or(&[][..], |python| &python.requirements);
+    if let Some(version) = version_with_tokens(requirements) {
+        let cluster = &mut object["spec"]["rayClusterSpec"];
+        cluster["rayVersion"] = version.into();
+        // KubeRay makes a token for each cluster, and asks the head with it.
+        cluster["authOptions"] = json!({"mode": "token"});
+    }
+    object
+}
+
+/// The first version of Ray that can ask for a token.
+/// <https://docs.ray.io/en/latest/ray-security/token-auth.html>
+const TOKENS: [u32; 2] = [2, 52];
+
+/// The version of Ray that is pinned, where that one can ask for a token: KubeRay refuses tokens without a version that can.
+fn version_with_tokens(requirements: &[String]) -> Option<&str> {
+    let is_ray = |text: &&String| requirement::package(text).0 == "ray";
+    let version = requirements.iter().find(is_ray)?.split_once("==")?.1.trim();
+    let numbers: Option<Vec<u32>> = version.split('.').map(|part| part.parse().ok()).collect();
+    numbers.is_some_and(|numbers| numbers.len() == 3 && numbers[..2] >= TOKENS[..]).then_some(version)
 }
 
 fn metadata(frame: &Frame<'_>) -> Value {
@@ -119,4 +140,30 @@ fn numbered(role: &RolePods, index: u32) -> Value {
     let mut template = role.template.clone();
     template["metadata"]["labels"][labels::INDEX] = index.to_string().into();
     template
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_that_can_ask_for_a_token_is_named() {
+        let version = |pinned: &str| {
+            let requirements = ["numpy==2.4.6".to_owned(), pinned.to_owned()];
+            version_with_tokens(&requirements).map(str::to_owned)
+        };
+        assert_eq!(version("ray[default,tune]==2.60.0").as_deref(), Some("2.60.0"));
+        assert_eq!(version("ray == 2.52.0").as_deref(), Some("2.52.0"));
+        assert_eq!(version("ray==3.0.1").as_deref(), Some("3.0.1"));
+        for other in [
+            "ray==2.51.2",
+            "ray>=2.60",
+            "ray-project==2.60.0",
+            "ray==2.60",
+            "ray==2.60.0rc1",
+            "raydp==2.60.0",
+        ] {
+            assert_eq!(version(other), None, "{other}");
+        }
+    }
 }

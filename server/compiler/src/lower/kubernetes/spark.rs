@@ -121,10 +121,10 @@ fn program(role: &JobRole, template: &Value) -> Map<String, Value> {
     if first < arguments.len() {
         keys.insert("arguments".into(), arguments[first..].to_vec().into());
     }
-    if !submission.properties.is_empty() {
-        let properties = submission.properties.iter().map(|(name, value)| (name.clone(), fill(value).into()));
-        keys.insert("sparkConf".into(), properties.collect::<Map<_, Value>>().into());
-    }
+    // On Kubernetes, Spark makes a secret for each application by itself.
+    let guard = std::iter::once(("spark.authenticate".to_owned(), "true".into()));
+    let properties = submission.properties.iter().map(|(name, value)| (name.clone(), fill(value).into()));
+    keys.insert("sparkConf".into(), guard.chain(properties).collect::<Map<_, Value>>().into());
     if !submission.dependencies.is_empty() {
         let place = |key: &str, value: &String| match key {
             "jars" | "pyFiles" | "files" | "archives" => located(&fill(value)),

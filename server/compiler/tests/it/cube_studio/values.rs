@@ -22,7 +22,7 @@ fn with_task(fields: Value) -> (Pipeline, Imported) {
 fn asked(key: &str, amount: &Value) -> (ResourceRequest, Vec<Fate>) {
     let (pipeline, imported) = with_task(json!({key: amount}));
     let fates = imported.report.iter().filter(|line| line.path.ends_with(key)).map(|line| line.fate);
-    (pipeline.tasks[0].resources.clone().unwrap_or_default(), fates.collect())
+    (*pipeline.tasks[0].resources.clone().unwrap_or_default(), fates.collect())
 }
 
 #[test]

@@ -1,7 +1,5 @@
 //! What is sent, and what of it stays when it was not to be: a transfer that broke off, another's file, a quota.
 
-use std::time::{Duration, Instant};
-
 use cubeloom_storage::transfer::TransferError;
 
 use super::{Hdfs, MIB, call, content_of, hdfs_spec, put, user};
@@ -117,11 +115,10 @@ pub(super) async fn full(hdfs: &mut Hdfs) {
     let file = write(dir.path().join("model.bin"), &content(5 * MIB / 2, 9));
     for address in &hdfs.addresses {
         let spec = hdfs_spec(file.to_str().unwrap(), &format!("{address}/full/model.bin"));
-        let began = Instant::now();
         let error = copy(&spec).await.unwrap_err();
         let TransferError::Quota { why, .. } = &error else { panic!("{error}") };
         assert!(why.starts_with("The DiskSpace quota of /full is exceeded") && why.ends_with("MB"), "{why}");
-        assert!(!error.is_passing() && began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
+        assert!(!error.is_passing(), "it is not tried again: {error}");
         assert!(content_of(hdfs, "full").await == before, "{address}");
     }
 }

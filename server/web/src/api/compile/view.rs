@@ -73,7 +73,12 @@ pub struct CompiledTaskView {
 
 impl CompiledTaskView {
     /// A task of a plan.
-    pub fn new(plan: &RunPlan, ix: TaskIx, preview: TaskPreview<Result<Value, Failure>>, lang: Lang) -> Self {
+    pub fn new(
+        plan: &RunPlan,
+        ix: TaskIx,
+        preview: TaskPreview<Vec<Result<Value, Failure>>>,
+        lang: Lang,
+    ) -> Self {
         let task = plan.task(ix);
         let template = plan.template_of(task);
         let instances = match task.for_each.as_ref().map(|each| &each.items) {

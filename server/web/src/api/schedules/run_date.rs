@@ -5,6 +5,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use cubeloom_compiler::schedule::Calendar;
 use cubeloom_domain::Timestamp;
+use cubeloom_domain::record::RunRecord;
 use cubeloom_domain::schedule::{Firing, FiringState, ScheduleState, Trigger};
 
 use super::view::RunDate;
@@ -80,14 +81,25 @@ async fn started(
     }
     match start_date(web, state, &firing, Some(caller)).await? {
         Tried::Started(started) => Ok(*started),
-        // The task that fires schedules was faster.
-        Tried::Gone => Err(has_one(web, &firing).await?),
+        // The task that fires schedules was faster: the run that it started is the requested one.
+        Tried::Gone => match run_of(web, &firing).await? {
+            Some(record) => Ok(Started { record, warnings: Vec::new() }),
+            None => Err(has_one(web, &firing).await?),
+        },
         Tried::Refused(..) => Err(ApiError::forbidden("you may not start runs of this project")),
         Tried::Failed(error) => {
             let why = ("invalid", Some(error.detail()));
             web.store().settle_firing(&firing, FiringState::Failed, why, web.now()).await?;
             Err(error)
         }
+    }
+}
+
+async fn run_of(web: &Web, firing: &Firing) -> ApiResult<Option<RunRecord>> {
+    let known = web.store().firing(&firing.of, firing.date).await?;
+    match known.and_then(|known| known.run) {
+        Some(run) => Ok(web.store().run(&run).await?),
+        None => Ok(None),
     }
 }
 

@@ -3,6 +3,8 @@
 //! What only submission knows is a placeholder (`<address of worker-0>`, `<run folder>`); so is what an earlier task
 //! will report: `<output rows of pull>`.
 
+mod lazy;
+
 use std::ops::Range;
 
 use cubeloom_domain::executor::Facts;
@@ -18,41 +20,35 @@ use serde_json::{Map, Value, json};
 
 use crate::lower::Refusal;
 use crate::{Outputs, expand, job, lower};
+use lazy::Lazy;
 
-/// All instances of a task.
-const ALL: Range<usize> = 0..usize::MAX;
+pub use lazy::{JobsOf, Tasks};
 
-/// What one task would submit, each job as the kind of cluster takes it.
+/// What one task would submit.
 #[derive(Clone, Debug, Serialize)]
-pub struct TaskPreview<J = LocalJob> {
+pub struct TaskPreview<L> {
     /// The task.
     pub task: String,
     /// The tasks before it.
     pub needs: Vec<String>,
     /// The jobs of its instances.
-    pub jobs: Jobs<J>,
+    pub jobs: Jobs<L>,
 }
 
 /// The jobs of a task's instances.
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
-pub enum Jobs<J = LocalJob> {
-    /// One for each instance, in their order.
-    Known(Vec<J>),
+pub enum Jobs<L> {
+    /// One for each instance, in their order, as the kind of cluster takes it.
+    Known(L),
     /// How many there will be, or what they are, depends on earlier tasks: a sentence that says so.
     Later(String),
 }
 
-/// Every task of a plan.
+/// Every task of a plan, on this machine.
 #[must_use]
-pub fn all(plan: &RunPlan) -> Vec<TaskPreview> {
-    (0u32..).map(TaskIx).take(plan.tasks.len()).map(|ix| one(plan, ix)).collect()
-}
-
-/// One task of a plan.
-#[must_use]
-pub fn one(plan: &RunPlan, ix: TaskIx) -> TaskPreview {
-    lowered(plan, ix, ALL, lower::preview)
+pub fn all(plan: &RunPlan) -> Tasks<'_, LocalJob> {
+    Tasks::new(plan, |job| Some(lower::preview(job)))
 }
 
 /// One task of a plan, with the jobs of these instances, as far as there are such: each as plain data, as a submission to the
@@ -64,11 +60,14 @@ pub fn bound(
     ix: TaskIx,
     instances: Range<usize>,
     foresee: impl Fn(&Job) -> Result<Option<Bindings>, Failure>,
-) -> TaskPreview<Result<Value, Failure>> {
-    lowered(plan, ix, instances, |job| match foresee(job)? {
-        Some(bindings) => Ok(json!(lower::lower(job, &bindings)?.object())),
-        None => Ok(json!(lower::preview(job))),
-    })
+) -> TaskPreview<Vec<Result<Value, Failure>>> {
+    let lower = |job: &Job| -> Result<Value, Failure> {
+        Ok(match foresee(job)? {
+            Some(bindings) => json!(lower::lower(job, &bindings)?.object()),
+            None => json!(lower::preview(job)),
+        })
+    };
+    task(plan, ix, |outputs| Ok(jobs_with(plan, ix, instances.clone(), outputs)?.iter().map(lower).collect()))
 }
 
 /// The tasks that need nothing first, and whose first job its cluster would not take now: each with why.
@@ -86,45 +85,38 @@ pub fn unbound(
         .collect()
 }
 
-/// Every task of a plan, on a Kubernetes cluster.
+/// Every task of a plan that was made for this Kubernetes cluster.
 ///
 /// # Errors
 /// What the cluster cannot give, with its place in the document.
-pub fn on_kubernetes(
-    plan: &RunPlan,
-    facts: &KubernetesFacts,
-) -> Result<Vec<TaskPreview<KubernetesJob>>, Vec<Problem>> {
+pub fn on_kubernetes<'a>(
+    plan: &'a RunPlan,
+    facts: &'a KubernetesFacts,
+) -> Result<Tasks<'a, KubernetesJob>, Vec<Problem>> {
     on_cluster(plan, |job| lower::kubernetes::lower(job, facts))
 }
 
-/// Every task of a plan, on a Slurm cluster.
+/// Every task of a plan that was made for this Slurm cluster.
 ///
 /// # Errors
 /// What the cluster cannot give, with its place in the document.
-pub fn on_slurm(plan: &RunPlan, facts: &SlurmFacts) -> Result<Vec<TaskPreview<SlurmJob>>, Vec<Problem>> {
+pub fn on_slurm<'a>(plan: &'a RunPlan, facts: &'a SlurmFacts) -> Result<Tasks<'a, SlurmJob>, Vec<Problem>> {
     on_cluster(plan, |job| lower::slurm::lower(job, facts))
 }
 
-fn on_cluster<J>(
-    plan: &RunPlan,
-    lower: impl Fn(&Job) -> Result<J, Vec<Refusal>>,
-) -> Result<Vec<TaskPreview<J>>, Vec<Problem>> {
-    let (mut tasks, mut problems) = (Vec::with_capacity(plan.tasks.len()), Vec::new());
-    for ix in (0u32..).map(TaskIx).take(plan.tasks.len()) {
-        let TaskPreview { task, needs, jobs } = lowered(plan, ix, ALL, &lower);
-        let jobs = match jobs {
-            Jobs::Later(sentence) => Jobs::Later(sentence),
-            Jobs::Known(jobs) => match jobs.into_iter().collect() {
-                Ok(jobs) => Jobs::Known(jobs),
-                Err(refusals) => {
-                    problems.extend(lower::problems(ix, refusals));
-                    continue;
-                }
-            },
-        };
-        tasks.push(TaskPreview { task, needs, jobs });
+/// Each job is tried here, so that what is made of it later is never refused: lowering twice takes less than keeping all.
+fn on_cluster<'a, J>(
+    plan: &'a RunPlan,
+    lower: impl Fn(&Job) -> Result<J, Vec<Refusal>> + 'a,
+) -> Result<Tasks<'a, J>, Vec<Problem>> {
+    let mut problems = Vec::new();
+    for ix in indices(plan) {
+        let refused = |jobs: &Lazy<'_>| jobs.iter().find_map(|job| lower(&job).err());
+        if let Some(refusals) = jobs(plan, ix).ok().and_then(|jobs| refused(&jobs)) {
+            problems.extend(lower::problems(ix, refusals));
+        }
     }
-    if problems.is_empty() { Ok(tasks) } else { Err(problems) }
+    if problems.is_empty() { Ok(Tasks::new(plan, move |job| lower(job).ok())) } else { Err(problems) }
 }
 
 /// What a cluster cannot give to a plan's tasks, as far as it is known before they are ready.
@@ -139,8 +131,7 @@ pub(crate) fn refused(plan: &RunPlan, facts: &Facts) -> Vec<Problem> {
 }
 
 fn refused_by(plan: &RunPlan, refuse: impl Fn(&Job) -> Option<Vec<Refusal>>) -> Vec<Problem> {
-    let tasks = (0u32..).map(TaskIx).take(plan.tasks.len());
-    tasks
+    indices(plan)
         .flat_map(|ix| match first_job(plan, ix).ok().flatten().and_then(|job| refuse(&job)) {
             Some(refusals) => lower::problems(ix, refusals),
             None => Vec::new(),
@@ -148,18 +139,17 @@ fn refused_by(plan: &RunPlan, refuse: impl Fn(&Job) -> Option<Vec<Refusal>>) -> 
         .collect()
 }
 
-/// The jobs of some of a task's instances, each lowered.
-fn lowered<J>(
-    plan: &RunPlan,
-    ix: TaskIx,
-    instances: Range<usize>,
-    lower: impl Fn(&Job) -> J,
-) -> TaskPreview<J> {
+fn indices(plan: &RunPlan) -> impl Iterator<Item = TaskIx> {
+    (0u32..).map(TaskIx).take(plan.tasks.len())
+}
+
+/// One task, with what is made of it where its jobs are known.
+fn task<L>(plan: &RunPlan, ix: TaskIx, jobs: impl Fn(&Outputs) -> Result<L, Failure>) -> TaskPreview<L> {
     let planned = plan.task(ix);
-    let jobs = match jobs(plan, ix, instances) {
+    let jobs = match with_placeholders(plan, ix, jobs) {
         Ok(_) if planned.asks => Jobs::Later("a person decides: nothing is submitted".into()),
         Ok(_) if planned.calls => Jobs::Later("it starts a run of another pipeline: compile that one".into()),
-        Ok(jobs) => Jobs::Known(jobs.iter().map(lower).collect()),
+        Ok(jobs) => Jobs::Known(jobs),
         Err(failure) => {
             Jobs::Later(format!("known once the tasks before it have ended ({})", failure.message))
         }
@@ -173,13 +163,20 @@ fn lowered<J>(
 /// # Errors
 /// It depends on what earlier tasks will report.
 pub(crate) fn first_job(plan: &RunPlan, ix: TaskIx) -> Result<Option<Job>, Failure> {
-    Ok(jobs(plan, ix, 0..1)?.into_iter().next())
+    let first = with_placeholders(plan, ix, |outputs| jobs_with(plan, ix, 0..1, outputs))?;
+    Ok(first.into_iter().next())
 }
 
-/// The first attempts of some of a task's instances.
-fn jobs(plan: &RunPlan, ix: TaskIx, instances: Range<usize>) -> Result<Vec<Job>, Failure> {
+fn jobs(plan: &RunPlan, ix: TaskIx) -> Result<Lazy<'_>, Failure> {
+    with_placeholders(plan, ix, |outputs| Lazy::new(plan, ix, outputs))
+}
+
+fn with_placeholders<L>(
+    plan: &RunPlan,
+    ix: TaskIx,
+    with: impl Fn(&Outputs) -> Result<L, Failure>,
+) -> Result<L, Failure> {
     // An argument may want a list where a placeholder is a text.
-    let with = |outputs: &Outputs| jobs_with(plan, ix, instances.clone(), outputs);
     let first = with(&placeholders(plan, ix, |text| json!(text)));
     first.or_else(|failure| with(&placeholders(plan, ix, |text| json!([text]))).map_err(|_| failure))
 }
@@ -190,13 +187,19 @@ fn jobs_with(
     instances: Range<usize>,
     outputs: &Outputs,
 ) -> Result<Vec<Job>, Failure> {
-    if plan.task(ix).asks || plan.task(ix).calls {
-        return Ok(Vec::new());
-    }
-    let plain = plan.task(ix).for_each.is_none();
-    let items = expand(plan, ix, outputs)?;
-    let job = |(at, item): (u32, &Value)| job(plan, ix, at, (!plain).then_some(item), 1, None, outputs);
+    let items = items(plan, ix, outputs)?;
+    let job = |(at, item): (u32, &Value)| job_of(plan, ix, at, item, outputs);
     (0u32..).zip(&items).take(instances.end).skip(instances.start).map(job).collect()
+}
+
+/// The elements that have a job each.
+fn items(plan: &RunPlan, ix: TaskIx, outputs: &Outputs) -> Result<Vec<Value>, Failure> {
+    if plan.task(ix).asks || plan.task(ix).calls { Ok(Vec::new()) } else { expand(plan, ix, outputs) }
+}
+
+fn job_of(plan: &RunPlan, ix: TaskIx, at: u32, item: &Value, outputs: &Outputs) -> Result<Job, Failure> {
+    let item = plan.task(ix).for_each.is_some().then_some(item);
+    job(plan, ix, at, item, 1, None, outputs)
 }
 
 /// Outputs of earlier tasks, by name, as far as this task's expressions name them.

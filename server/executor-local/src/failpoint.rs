@@ -4,6 +4,8 @@
 //! `CUBELOOM_FAILPOINT_LOG=file` appends each point that a process reaches, once. In a shim, whose own end is not
 //! what is tested, the server that ordered it is killed.
 
+#![allow(clippy::disallowed_methods, reason = "the crash test speaks through the environment")]
+
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -67,7 +69,7 @@ fn hook(name: &'static str) {
         let _ = log.write_all(format!("{name}\n").as_bytes());
     }
     if plan.kill.as_ref().is_some_and(|(at, count)| at == name && *count == times) {
-        let server = cubeloom_executor_local::server_pid().and_then(|pid| Pid::from_raw(pid.cast_signed()));
+        let server = crate::server_pid().and_then(|pid| Pid::from_raw(pid.cast_signed()));
         let _ = kill_process(server.unwrap_or_else(getpid), Signal::KILL);
     }
 }

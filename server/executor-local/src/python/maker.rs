@@ -1,0 +1,162 @@
+//! Who makes Python environments, where they lie, and what bounds the installer.
+//!
+//! Wheels are unpacked, and nothing of them runs: so one uid makes the environments of all projects, none of which may write
+//! there, and what it has fetched serves them all. What is built from sources runs its own code: that is done by the
+//! project's uid, in folders that are the project's.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rustix::process::{Pid, Signal};
+use tokio::process::Command;
+
+use super::{Interpreter, Pythons};
+use crate::cgroup::Cgroup;
+use crate::error::reason;
+use crate::folders::{ENTERED, PRIVATE, give, make};
+use crate::shim::become_user;
+use crate::spec::Limits;
+
+/// One that makes environments.
+#[derive(Clone, Debug)]
+pub(super) struct Maker {
+    /// Its uid and gid; `None`: the server's own.
+    pub(super) user: Option<u32>,
+    /// The folder of uv's cache, and its home.
+    pub(super) cache: PathBuf,
+    /// The folder of the environments.
+    pub(super) venvs: PathBuf,
+    /// Whether it may build whatever package has no wheel.
+    pub(super) sources: bool,
+}
+
+impl Pythons {
+    /// Who makes the environments of a project, whose uid is `user`. What the environment `builds` runs as that project only, and
+    /// so does an interpreter that a project could have put there.
+    ///
+    /// # Errors
+    /// A sentence: its folders cannot be made.
+    pub(super) fn maker(
+        &self,
+        interpreter: &Interpreter,
+        builds: bool,
+        user: Option<u32>,
+    ) -> Result<Maker, String> {
+        let (cache, venvs) = (self.data.join("cache"), self.data.join("venvs"));
+        let own = user.filter(|_| self.sources || builds || !is_the_systems(&interpreter.path));
+        let maker = match own {
+            Some(user) => Maker {
+                user: Some(user),
+                cache: cache.join(format!("uv-{user}")),
+                venvs: venvs.join(user.to_string()),
+                sources: self.sources,
+            },
+            None => Maker { user: self.builder, cache: cache.join("uv"), venvs, sources: self.sources },
+        };
+        let failed = |path: &Path| {
+            let path = path.to_owned();
+            move |error: io::Error| format!("{} cannot be made: {}", path.display(), reason(&error))
+        };
+        // What it has fetched tells what other projects use.
+        make(&maker.cache, PRIVATE)
+            .and_then(|_| fs::set_permissions(&maker.cache, fs::Permissions::from_mode(PRIVATE)))
+            .and_then(|()| give(&maker.cache, maker.user))
+            .map_err(failed(&maker.cache))?;
+        if own.is_some() {
+            // The server's, so that nobody moves an environment while it is made.
+            make(&maker.venvs, ENTERED)
+                .and_then(|_| chown(&maker.venvs, None, own))
+                .map_err(failed(&maker.venvs))?;
+        }
+        Ok(maker)
+    }
+
+    /// A control group for one installer, where there are control groups.
+    pub(super) fn confinement(&self, limits: Limits) -> Option<(Cgroup, Limits)> {
+        static TURNS: AtomicU64 = AtomicU64::new(0);
+        let turn = TURNS.fetch_add(1, Ordering::Relaxed);
+        let group = self.hierarchy.group(&format!("python-{}-{turn}", std::process::id()))?;
+        Some((group, limits))
+    }
+}
+
+/// Whether nobody but root can change a program, or put another one in its place.
+fn is_the_systems(program: &Path) -> bool {
+    let Ok(real) = fs::canonicalize(program) else { return false };
+    let closed = |path: &Path| {
+        fs::symlink_metadata(path)
+            .is_ok_and(|found| found.uid() == 0 && (found.is_symlink() || found.mode() & 0o022 == 0))
+    };
+    [program, &real].into_iter().all(|path| path.is_absolute() && path.ancestors().all(closed))
+}
+
+/// A process group, and the control group around it. Dropping it ends all that is in them, so that a cancelled
+/// installation leaves nothing running.
+pub(super) struct Confined {
+    process: Option<Pid>,
+    cgroup: Option<Cgroup>,
+}
+
+impl Confined {
+    /// Starts a program as `user`, within `limits` where there are control groups.
+    pub(super) fn spawn(
+        command: &mut Command,
+        user: Option<u32>,
+        cgroup: Option<(Cgroup, Limits)>,
+    ) -> io::Result<(Self, tokio::process::Child)> {
+        let mut doors: Vec<File> = Vec::new();
+        if let Some((cgroup, limits)) = &cgroup {
+            cgroup.create(limits)?;
+            doors = cgroup.doors()?;
+        }
+        let mut confined = Self { process: None, cgroup: cgroup.map(|(cgroup, _)| cgroup) };
+        let confine = move || {
+            for door in &doors {
+                rustix::io::write(door, b"0")?;
+            }
+            user.map_or(Ok(()), become_user)?;
+            rustix::thread::set_no_new_privs(true)?;
+            Ok(())
+        };
+        // SAFETY: it makes system calls only, between fork and exec.
+        #[allow(unsafe_code)]
+        let child = unsafe { command.process_group(0).pre_exec(confine).spawn()? };
+        confined.process = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
+        Ok((confined, child))
+    }
+}
+
+impl Drop for Confined {
+    fn drop(&mut self) {
+        if let Some(process) = self.process {
+            let _ = rustix::process::kill_process_group(process, Signal::KILL);
+        }
+        if let Some(cgroup) = self.cgroup.take() {
+            cgroup.end();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn an_interpreter_that_somebody_could_have_put_there_is_not_the_systems() {
+        assert!(is_the_systems(Path::new("/bin/sh")));
+        assert!(!is_the_systems(Path::new("/bin/../bin/nothing")));
+        let folder = tempfile::tempdir().unwrap();
+        let own = folder.path().join("python3");
+        fs::write(&own, "#!/bin/sh\n").unwrap();
+        fs::set_permissions(&own, fs::Permissions::from_mode(0o755)).unwrap();
+        assert!(!is_the_systems(&own), "the folder of temporary files is everybody's");
+        let link = folder.path().join("link");
+        symlink("/bin/sh", &link).unwrap();
+        assert!(!is_the_systems(&link), "a link can be changed by who may write beside it");
+    }
+}

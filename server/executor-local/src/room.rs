@@ -1,0 +1,46 @@
+//! Room on the disk that the server's folder lies on: its database writes there, too.
+
+use cubeloom_domain::Bytes;
+
+use crate::config::LocalConfig;
+
+/// What is kept free where nothing is configured: a twentieth of the disk, and no more than this, in bytes.
+const MOST: u64 = 2 << 30;
+const SHARE: u64 = 20;
+
+/// Why nothing new starts: the disk has less room than is to be kept free.
+pub(crate) fn lacking(config: &LocalConfig) -> Option<String> {
+    let found = rustix::fs::statvfs(&config.data).ok()?;
+    let bytes = |blocks: u64| blocks.saturating_mul(found.f_frsize);
+    let kept = config.free.unwrap_or_else(|| (bytes(found.f_blocks) / SHARE).min(MOST));
+    let free = bytes(found.f_bavail);
+    (free < kept).then(|| {
+        format!(
+            "the disk of the server's folder has {} free, and {} are kept free (`free` in `[local]`): nothing new starts \
+             until there is room",
+            megabytes(free),
+            megabytes(kept)
+        )
+    })
+}
+
+/// Rounded, so that what is told is not told anew with each byte.
+fn megabytes(bytes: u64) -> Bytes {
+    Bytes(bytes >> 20 << 20)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_disk_with_less_room_than_is_kept_free_is_told_of() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut config = LocalConfig::new(folder.path(), "shim");
+        config.free = Some(0);
+        assert_eq!(lacking(&config), None);
+        config.free = Some(u64::MAX);
+        let told = lacking(&config).unwrap();
+        assert!(told.contains("`free` in `[local]`"), "{told}");
+    }
+}

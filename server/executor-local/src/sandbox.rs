@@ -1,0 +1,180 @@
+//! What keeps the workers of one project from seeing anything of the others, beside the uids: see
+//! docs/decisions/0038-what-a-local-worker-sees.md.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::{MetadataExt, chown};
+use std::path::{Component, Path, PathBuf};
+
+use cubeloom_domain::lowered::{LocalJob, LocalWorker};
+
+use crate::config::{Sandbox, SecretSource};
+use crate::folders::{PASSABLE, PRIVATE, make};
+use crate::machine::Machine;
+use crate::shim::{has_landlock, hides_processes, try_it};
+use crate::spec::{Fence, View};
+
+/// The folder in an attempt's own that its workers see as `/tmp`.
+const TMP: &str = "tmp";
+/// Where the folders are that workers see as `/dev/shm`: shared memory is charged to the control group of whoever writes it,
+/// wherever it lies. The server's alone, so that nobody else makes one before.
+const SHM: &str = "/dev/shm/cubeloom";
+
+/// Below this variable's name, and at these, the compiler names folders that a worker reads. Documents cannot set them.
+const VOLUMES: &str = "CUBELOOM_VOLUME_";
+const READ: [&str; 2] = ["CUBELOOM_CODE", "CUBELOOM_TEMPLATE_DIR"];
+
+/// What this machine has of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Walls {
+    /// Mount namespaces, with these parts.
+    Namespaces(Sandbox),
+    /// Landlock, for a server that is not root.
+    Landlock,
+    /// Nothing.
+    None,
+}
+
+/// What the workers of one attempt see, where they have mount namespaces.
+pub(crate) struct Sight {
+    parts: Sandbox,
+    hidden: PathBuf,
+    shown: Vec<PathBuf>,
+    tmp: PathBuf,
+    shm: PathBuf,
+}
+
+impl Walls {
+    /// Those of the settings that this machine can have, and a sentence where it lacks what is wanted.
+    pub(crate) fn of(wanted: Sandbox) -> (Self, Option<String>) {
+        let Sandbox { files, processes, tmp } = wanted;
+        if !rustix::process::geteuid().is_root() {
+            return match (files, has_landlock()) {
+                (false, _) => (Self::None, None),
+                (true, true) => (Self::Landlock, None),
+                (true, false) => (Self::None, Some("the kernel has no Landlock".into())),
+            };
+        }
+        if !(files || processes || tmp) {
+            return (Self::None, None);
+        }
+        match try_it() {
+            Ok(()) if processes && !hides_processes() => {
+                let why = "the kernel is older than Linux 5.8, and cannot hide processes from workers alone";
+                (Self::Namespaces(Sandbox { processes: false, ..wanted }), Some(why.into()))
+            }
+            Ok(()) => (Self::Namespaces(wanted), None),
+            Err(why) => (Self::None, Some(why)),
+        }
+    }
+}
+
+/// What the workers of a job see, whose folders lie in `dir`, and whose shared memory has this name; `None` where they have no
+/// mount namespaces.
+pub(crate) fn sight(machine: &Machine, job: &LocalJob, dir: &Path, name: &str) -> Option<Sight> {
+    let Walls::Namespaces(parts) = machine.walls else { return None };
+    let mut shown = vec![dir.to_owned(), workspace(machine, job)];
+    shown.extend(read(machine, job.workers.iter()));
+    shown.extend(volumes(job.workers.iter()));
+    shown.sort();
+    shown.dedup();
+    let hidden = machine.config.data.clone();
+    Some(Sight { parts, hidden, shown, tmp: dir.join(TMP), shm: Path::new(SHM).join(name) })
+}
+
+/// What a worker of a job may open, whose folders lie in `dir`; `None` where there is no Landlock.
+pub(crate) fn fence(machine: &Machine, project: &str, worker: &LocalWorker, dir: &Path) -> Option<Fence> {
+    if machine.walls != Walls::Landlock {
+        return None;
+    }
+    let folder = Path::new(&worker.folder);
+    let named = ["HOME", "TMPDIR"].iter().filter_map(|name| worker.env.get(*name)).map(PathBuf::from);
+    let mut write: Vec<PathBuf> = named.filter(|path| path.starts_with(folder) && path != folder).collect();
+    write.extend([
+        PathBuf::from(&worker.cwd),
+        PathBuf::from(&worker.outputs_file),
+        machine.layout.top("workspace").join(project),
+    ]);
+    write.extend(volumes(std::iter::once(worker)));
+    // The path of a document could lead upwards.
+    write.retain(|path| path.components().all(|part| part != Component::ParentDir));
+    let secrets = machine.config.secrets.values().filter_map(|secret| match secret {
+        SecretSource::File(path) => Some(path),
+        SecretSource::Value(_) => None,
+    });
+    let hidden = std::iter::once(&machine.config.data).chain(&machine.config.private).chain(secrets);
+    let hidden = hidden.filter_map(|path| fs::canonicalize(path).ok()).collect();
+    let mut read: Vec<PathBuf> = read(machine, std::iter::once(worker)).collect();
+    read.push(dir.to_owned());
+    // As what is hidden is named: below it, the shim follows no link.
+    let data = &machine.config.data;
+    let real = fs::canonicalize(data).unwrap_or_else(|_| data.clone());
+    for path in write.iter_mut().chain(&mut read) {
+        if let Ok(inside) = path.strip_prefix(data) {
+            *path = real.join(inside);
+        }
+    }
+    Some(Fence { hidden, write, read })
+}
+
+fn workspace(machine: &Machine, job: &LocalJob) -> PathBuf {
+    machine.layout.top("workspace").join(&job.project)
+}
+
+/// What workers read of the server's folder. Environments are found by name only, and a task may be told of one by another.
+fn read<'a>(
+    machine: &'a Machine,
+    workers: impl Iterator<Item = &'a LocalWorker>,
+) -> impl Iterator<Item = PathBuf> {
+    let named = workers.flat_map(|worker| READ.iter().filter_map(|name| worker.env.get(*name)));
+    let named = named.filter(|path| !path.is_empty()).map(PathBuf::from);
+    named.chain(["tools", "venvs"].map(|name| machine.layout.top(name)))
+}
+
+/// The folders of their volumes.
+fn volumes<'a>(workers: impl Iterator<Item = &'a LocalWorker>) -> impl Iterator<Item = PathBuf> {
+    let variables = workers.flat_map(|worker| &worker.env);
+    variables.filter(|(name, _)| name.starts_with(VOLUMES)).map(|(_, path)| PathBuf::from(path))
+}
+
+impl Sight {
+    /// Makes the folders of it. Blocking.
+    ///
+    /// # Errors
+    /// One cannot be made.
+    pub(crate) fn prepare(&self, user: Option<u32>) -> io::Result<()> {
+        if !self.parts.tmp {
+            return Ok(());
+        }
+        make(Path::new(SHM), PASSABLE)?;
+        let above = fs::symlink_metadata(SHM)?;
+        if !above.is_dir() || above.uid() != 0 {
+            return Err(io::Error::other(format!("{SHM} is somebody else's")));
+        }
+        for folder in [&self.tmp, &self.shm] {
+            if make(folder, PRIVATE)? {
+                chown(folder, user, user)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What a shim is told of it.
+    pub(crate) fn view(&self) -> View {
+        let Sandbox { files, processes, tmp } = self.parts;
+        View {
+            hidden: files.then(|| self.hidden.clone()),
+            shown: self.shown.clone(),
+            tmp: tmp.then(|| self.tmp.clone()),
+            shm: tmp.then(|| self.shm.clone()),
+            processes,
+        }
+    }
+}
+
+/// Removes what workers left in the `/tmp` in `dir`, and in the shared memory of this name.
+pub(crate) fn remove(dir: &Path, name: &str) {
+    for folder in [dir.join(TMP), Path::new(SHM).join(name)] {
+        let _ = fs::remove_dir_all(folder);
+    }
+}

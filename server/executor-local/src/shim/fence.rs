@@ -1,0 +1,117 @@
+//! What a worker may open where no mount namespace can be had, as the server is not root: Landlock, which any process may put
+//! around itself. <https://docs.kernel.org/userspace-api/landlock.html>
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use landlock::{
+    ABI, Access, AccessFs, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr,
+    RulesetCreated, RulesetCreatedAttr, RulesetError, Scope,
+};
+
+use super::view::open_inside;
+use crate::spec::Fence;
+
+/// What the kernel is asked for; an older one does what it knows.
+const FILES: ABI = ABI::V5;
+const SCOPES: ABI = ABI::V6;
+
+/// Where programs write whatever they are: devices, themselves, temporary files.
+const SHARED: [&str; 4] = ["/dev", "/proc", "/tmp", "/var/tmp"];
+
+/// Puts it around this process, and those that it starts.
+///
+/// # Errors
+/// The kernel refused.
+pub(super) fn put_up(fence: &Fence) -> io::Result<()> {
+    restrict(fence).map_err(io::Error::other)
+}
+
+fn restrict(fence: &Fence) -> Result<(), RulesetError> {
+    let all = AccessFs::from_all(FILES);
+    let read = AccessFs::from_read(FILES);
+    let mut rules = Ruleset::default().handle_access(all)?.scope(Scope::from_all(SCOPES))?.create()?;
+    for path in &fence.write {
+        let below = fence.hidden.iter().find_map(|hidden| Some((hidden, path.strip_prefix(hidden).ok()?)));
+        rules = match below.map(|(hidden, inside)| open_inside(hidden, inside)) {
+            // Workers may have put links there, which would open something else.
+            Some(Ok(opened)) => rules.add_rule(PathBeneath::new(opened, all))?,
+            Some(Err(_)) => rules,
+            None => allow(rules, path, all)?,
+        };
+    }
+    for path in &fence.read {
+        rules = allow(rules, path, read)?;
+    }
+    for path in beside(Path::new("/"), &fence.hidden) {
+        let shared = SHARED.iter().any(|shared| path.starts_with(shared));
+        rules = allow(rules, &path, if shared { all } else { read })?;
+    }
+    rules.restrict_self()?;
+    Ok(())
+}
+
+/// What is not there, or what this process may not open itself, needs no rule.
+fn allow(
+    rules: RulesetCreated,
+    path: &Path,
+    access: BitFlags<AccessFs>,
+) -> Result<RulesetCreated, RulesetError> {
+    match PathFd::new(path) {
+        Ok(folder) => rules.add_rule(PathBeneath::new(folder, access)),
+        Err(_) => Ok(rules),
+    }
+}
+
+/// The largest folders and files below `folder` that hold nothing of what is hidden.
+fn beside(folder: &Path, hidden: &[PathBuf]) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    entries
+        .flat_map(|path| {
+            let real = fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
+            if hidden.iter().any(|hidden| real.starts_with(hidden)) {
+                Vec::new()
+            } else if !hidden.iter().any(|hidden| hidden.starts_with(&real)) {
+                vec![path]
+            } else if real == path {
+                beside(&path, hidden)
+            } else {
+                // A link that leads above what is hidden: what it leads to is met elsewhere.
+                Vec::new()
+            }
+        })
+        .collect()
+}
+
+/// Whether this kernel has it.
+pub(crate) fn is_there() -> bool {
+    Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .handle_access(AccessFs::from_all(ABI::V1))
+        .and_then(Ruleset::create)
+        .is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn what_is_hidden_is_below_nothing_that_is_let_in() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = fs::canonicalize(folder.path()).unwrap();
+        for name in ["a/data/keys", "a/other", "b", "c/deep/data"] {
+            fs::create_dir_all(top.join(name)).unwrap();
+        }
+        symlink(top.join("a"), top.join("link-above")).unwrap();
+        symlink(top.join("a/data/keys"), top.join("link-into")).unwrap();
+        symlink(top.join("b"), top.join("link-beside")).unwrap();
+        let hidden = [top.join("a/data"), top.join("c/deep/data")];
+        let mut found = beside(&top, &hidden);
+        found.sort();
+        assert_eq!(found, [top.join("a/other"), top.join("b"), top.join("link-beside")]);
+    }
+}

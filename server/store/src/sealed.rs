@@ -1,0 +1,131 @@
+//! All that is encrypted in the database, for whoever changes the key.
+
+use cubeloom_domain::belongings::Owner;
+use sqlx::AssertSqlSafe;
+use sqlx::any::AnyRow;
+
+use crate::Store;
+use crate::error::StoreError;
+use crate::query::execute;
+use crate::values::{Columns, Values};
+
+/// Where an encrypted value is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SealedPlace {
+    /// A secret's value.
+    Secret {
+        /// Whose.
+        owner: Owner,
+        /// Its name.
+        name: String,
+    },
+    /// A cluster's kubeconfig.
+    Kubeconfig {
+        /// The cluster.
+        cluster: String,
+    },
+    /// What a cluster's Prometheus wants.
+    Prometheus {
+        /// The cluster.
+        cluster: String,
+    },
+    /// Where a channel of alerts sends to.
+    ChannelAddress {
+        /// Its project.
+        project: String,
+        /// Its id.
+        channel: String,
+    },
+    /// What a channel of alerts signs with.
+    ChannelSecret {
+        /// Its project.
+        project: String,
+        /// Its id.
+        channel: String,
+    },
+}
+
+impl SealedPlace {
+    /// The table, the column, and the row's key.
+    fn row(&self) -> (&'static str, &'static str, Vec<(&'static str, &str)>) {
+        match self {
+            Self::Secret { owner, name } => {
+                let (kind, whose) = crate::secrets::key(owner);
+                ("secrets", "sealed", vec![("owner_kind", kind), ("owner", whose), ("name", name)])
+            }
+            Self::Kubeconfig { cluster } => ("clusters", "sealed", vec![("name", cluster)]),
+            Self::Prometheus { cluster } => ("clusters", "sealed_prometheus", vec![("name", cluster)]),
+            Self::ChannelAddress { channel, .. } => ("alert_channels", "address", vec![("id", channel)]),
+            Self::ChannelSecret { channel, .. } => ("alert_channels", "secret", vec![("id", channel)]),
+        }
+    }
+}
+
+impl Store {
+    /// Each encrypted value, and where it is. Answers that are kept for repeated requests are not among them: they go by
+    /// themselves.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn sealed_values(&self) -> Result<Vec<(SealedPlace, String)>, StoreError> {
+        let none = || Values::new("sealed value", 0);
+        let secrets = "SELECT owner_kind, owner, name, sealed FROM secrets";
+        let mut found = self.all(secrets, none(), secret).await?;
+        let clusters = "SELECT name, sealed, sealed_prometheus FROM clusters";
+        let channels = "SELECT id, project, address, secret FROM alert_channels";
+        found.extend(self.all(clusters, none(), cluster).await?.into_iter().flatten());
+        found.extend(self.all(channels, none(), channel).await?.into_iter().flatten());
+        Ok(found)
+    }
+
+    /// Puts another encryption of the same value in the place of one. `false` when somebody has changed it meanwhile.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn reseal(&self, place: &SealedPlace, old: &str, new: &str) -> Result<bool, StoreError> {
+        let (table, column, key) = place.row();
+        let mut values = Values::texts("sealed value", &[new, old])?;
+        let mut wanted = format!("{column} = $2");
+        for (at, (name, value)) in key.iter().enumerate() {
+            values.text(value)?;
+            wanted.push_str(&format!(" AND {name} = ${}", at + 3));
+        }
+        let sql = format!("UPDATE {table} SET {column} = $1 WHERE {wanted}");
+        let changed =
+            self.transact(async |connection| execute(connection, AssertSqlSafe(sql), values).await).await?;
+        Ok(changed > 0)
+    }
+}
+
+fn secret(row: &AnyRow) -> Result<(SealedPlace, String), StoreError> {
+    let mut columns = Columns::of("sealed value", row);
+    let (kind, whose): (String, String) = (columns.text()?.into(), columns.text()?.into());
+    let owner = match kind.as_str() {
+        "user" => Owner::User(whose),
+        "cluster" => Owner::Cluster(whose),
+        _ => Owner::Project(whose),
+    };
+    Ok((SealedPlace::Secret { owner, name: columns.text()?.into() }, columns.text()?.into()))
+}
+
+fn cluster(row: &AnyRow) -> Result<Vec<(SealedPlace, String)>, StoreError> {
+    let mut columns = Columns::of("sealed value", row);
+    let cluster: String = columns.text()?.into();
+    let kubeconfig = columns.maybe_text()?.map(|sealed| {
+        let place = SealedPlace::Kubeconfig { cluster: cluster.clone() };
+        (place, sealed)
+    });
+    let prometheus = columns.maybe_text()?.map(|sealed| (SealedPlace::Prometheus { cluster }, sealed));
+    Ok(kubeconfig.into_iter().chain(prometheus).collect())
+}
+
+fn channel(row: &AnyRow) -> Result<Vec<(SealedPlace, String)>, StoreError> {
+    let mut columns = Columns::of("sealed value", row);
+    let (channel, project): (String, String) = (columns.text()?.into(), columns.text()?.into());
+    let address = SealedPlace::ChannelAddress { project: project.clone(), channel: channel.clone() };
+    let mut found = vec![(address, columns.text()?.into())];
+    found.extend(
+        columns.maybe_text()?.map(|sealed| (SealedPlace::ChannelSecret { project, channel }, sealed)),
+    );
+    Ok(found)
+}

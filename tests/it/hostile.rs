@@ -1,0 +1,90 @@
+//! A hostile editor in the next project: what `alice` tries against `bob` and the server, each attack a line that says what it
+//! tried and what refused it. It takes 12 core-seconds.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests, too")]
+
+mod documents;
+mod programs;
+
+use serde_json::{Value, json};
+
+use crate::api::support::client::Client;
+use crate::api::support::{Server, Who};
+use crate::support::{TestApp, wait_for};
+
+/// What one attack tried, and what refused it.
+type Line = (String, Result<String, String>);
+
+/// A server with the projects `alice` and `bob`, each with an editor of its name, and a secret of bob's.
+struct Scene {
+    server: Server,
+    alice: Client,
+    bob: Client,
+}
+
+impl Scene {
+    fn in_(mut app: TestApp) -> Self {
+        // As it is for people.
+        app.set("CUBELOOM_SANDBOX_TMP", "true");
+        app.set("CUBELOOM_LOCAL_PIDS", "200");
+        let server = Server::start_in(app);
+        let ada = server.as_(Who::Administrator);
+        let editor = |name: &str| {
+            ada.post("/projects", &json!({"name": name})).expect(201);
+            server.user(name, &[]);
+            ada.put(&format!("/projects/{name}/members/{name}"), "*", &json!({"role": "editor"}));
+            server.with_token(Some(server.token(name, &["--scope", "admin"])))
+        };
+        let (alice, bob) = (editor("alice"), editor("bob"));
+        let secret = json!({"name": "key", "value": "the-secret-of-bob"});
+        ada.post("/projects/bob/secrets", &secret).expect(201);
+        Self { server, alice, bob }
+    }
+}
+
+/// Starts a run of one task, of a program and its arguments.
+fn run(client: &Client, project: &str, program: &[&str], more: &Value) -> String {
+    let mut task = json!({
+        "name": "one",
+        "template": "command",
+        "resources": {"cpu": "500m", "memory": "256Mi"},
+        "arguments": {"command": program},
+    });
+    task.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let document =
+        json!({"apiVersion": "cubeloom/v1", "kind": "Pipeline", "name": "attack", "tasks": [task]});
+    let body = json!({"document": document.to_string()});
+    let started = client.post(&format!("/projects/{project}/runs"), &body).expect(201).json();
+    started["run"]["id"].as_str().unwrap().to_owned()
+}
+
+/// Waits for a run's end, and gives its state.
+fn ended(client: &Client, run: &str) -> String {
+    let state = std::cell::RefCell::new(String::new());
+    wait_for(&format!("run {run} to end"), || {
+        let run = client.get(&format!("/runs/{run}")).expect(200).json();
+        *state.borrow_mut() = run["state"].as_str().unwrap().to_owned();
+        ["succeeded", "failed", "cancelled"].contains(&state.borrow().as_str())
+    });
+    state.into_inner()
+}
+
+/// What its worker printed.
+fn log(client: &Client, run: &str) -> String {
+    let log = client.get(&format!("/runs/{run}/logs/text?task=one")).expect(200).json();
+    let chunks = log["chunks"].as_array().unwrap().iter();
+    chunks.filter_map(|chunk| chunk["text"].as_str()).collect()
+}
+
+/// Prints each line, and fails where one was not refused, or where there are fewer than were meant.
+fn judge(lines: &[Line], at_least: usize) {
+    for (tried, by) in lines {
+        match by {
+            Ok(by) => eprintln!("refused: {tried}: by {by}"),
+            Err(got) => eprintln!("NOT REFUSED: {tried}: {got}"),
+        }
+    }
+    let broken: Vec<_> = lines.iter().filter(|(_, by)| by.is_err()).collect();
+    assert!(broken.is_empty(), "{broken:#?}");
+    assert!(lines.len() >= at_least, "only {} attacks", lines.len());
+}

@@ -1,0 +1,111 @@
+//! What a program of alice's tries, on a server that is root and on one that is not.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use super::{Line, Scene, ended, judge, log, run};
+use crate::support::{TestApp, program, wait_for};
+
+const ATTACKER: &str = include_str!("../../hostile/worker.py");
+const VICTIM: &str = include_str!("../../hostile/bob.py");
+
+fn attack(app: TestApp, root: bool, at_least: usize) {
+    let scene = Scene::in_(app);
+    let data = scene.server.data();
+    let storage = data.join("workspace/bob");
+    let secrets = json!({"secrets": [{"name": "key", "env": "BOBS_KEY"}]});
+    let mut program = vec!["python3", "-c", VICTIM, storage.to_str().unwrap()];
+    program.extend(root.then_some("root"));
+    let victim = run(&scene.bob, "bob", &program, &secrets);
+    wait_for("bob to be ready", || storage.join("facts.json").exists());
+    let mut facts: Value = serde_json::from_slice(&fs::read(storage.join("facts.json")).unwrap()).unwrap();
+    facts["data"] = json!(data);
+    facts["server"] = json!(scene.server.pid());
+    facts["url"] = json!(scene.server.url());
+    facts["root"] = json!(root);
+    let before = owners(&data);
+    let attacker = run(&scene.alice, "alice", &["python3", "-c", ATTACKER, &facts.to_string()], &json!({}));
+    let state = ended(&scene.alice, &attacker);
+    let said = log(&scene.alice, &attacker);
+    let lines: Vec<Line> = said.lines().filter_map(line).collect();
+    assert!(said.contains("\"attacks\": "), "it did not come to its end: {said}");
+    judge(&lines, at_least);
+    assert_eq!(state, "succeeded", "{said}");
+    assert!(!said.contains("the-secret-of-bob"), "{said}");
+    for (path, owner) in before {
+        let now = owners_of(Path::new(&path));
+        assert_eq!(now, Some(owner), "the owner or the mode of {path} has changed");
+    }
+    assert!(!Path::new("/tmp/bob-left").exists(), "what a task leaves in /tmp is its own");
+    fs::write(storage.join("over"), "").unwrap();
+    assert_eq!(ended(&scene.bob, &victim), "succeeded");
+    assert!(log(&scene.bob, &victim).contains("bob ends as he began: the notes of bob"));
+}
+
+fn line(text: &str) -> Option<Line> {
+    let line: Value = serde_json::from_str(text).ok()?;
+    let tried = line["tried"].as_str()?.to_owned();
+    let by = line["refused"].as_str().map(str::to_owned);
+    Some((tried, by.ok_or_else(|| line["BROKE"].as_str().unwrap_or_default().to_owned())))
+}
+
+/// Owner, group and mode of all that lies in a folder.
+fn owners(folder: &Path) -> Vec<(String, (u32, u32, u32))> {
+    let found = Command::new("find").arg(folder).args(["-not", "-type", "l"]).output().unwrap();
+    let paths = String::from_utf8(found.stdout).unwrap();
+    // What a database has beside itself while it writes comes and goes.
+    let stays = |path: &&str| !path.contains("/db/");
+    paths.lines().filter(stays).filter_map(|path| Some((path.into(), owners_of(Path::new(path))?))).collect()
+}
+
+fn owners_of(path: &Path) -> Option<(u32, u32, u32)> {
+    use std::os::unix::fs::MetadataExt;
+    let found = fs::symlink_metadata(path).ok()?;
+    Some((found.uid(), found.gid(), found.mode()))
+}
+
+/// What keeps projects apart on this machine, as `cubeloom check` says it.
+fn walls(app: &TestApp) -> (bool, String) {
+    let done = app.call(&["check", "--output", "json"]);
+    let report: Value = serde_json::from_str(&done.out).unwrap();
+    let line = report.as_array().unwrap().iter().find(|line| line["subject"] == "sandbox").unwrap();
+    (line["level"] == "ok", line["text"].as_str().unwrap().to_owned())
+}
+
+#[test]
+fn a_program_cannot_reach_beyond_its_project_where_the_server_is_root() {
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("skipped: the server is not root");
+        return;
+    }
+    let app = TestApp::new();
+    match walls(&app) {
+        (true, _) => attack(app, true, 90),
+        (false, why) => eprintln!("skipped: {why}"),
+    }
+}
+
+/// There all workers have one uid, and Landlock is what stands between them.
+#[test]
+fn a_program_cannot_reach_beyond_its_project_where_the_server_is_not_root() {
+    let mut app = TestApp::new();
+    if rustix::process::geteuid().is_root() {
+        let own = app.path("bin");
+        fs::create_dir_all(&own).unwrap();
+        for name in ["cubeloom", "cubeloom-shim"] {
+            fs::copy(program::cubeloom().with_file_name(name), own.join(name)).unwrap();
+        }
+        app.run_as("daemon", own.join("cubeloom"));
+    }
+    // Signals and sockets are kept apart from version 6 on.
+    let version = "import ctypes; print(ctypes.CDLL(None).syscall(444, 0, 0, 1))";
+    let version = Command::new("/usr/bin/python3").args(["-c", version]).output().unwrap().stdout;
+    let version: i32 = String::from_utf8(version).unwrap().trim().parse().unwrap();
+    match walls(&app) {
+        (true, _) if version >= 6 => attack(app, false, 60),
+        (_, why) => eprintln!("skipped: Landlock is of version {version}: {why}"),
+    }
+}
