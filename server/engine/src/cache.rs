@@ -4,19 +4,28 @@
 //! that of the inputs that the task declares. It is computed off the engine's loop.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use cubeloom_domain::Timestamp;
+use cubeloom_domain::belongings::VolumePlace;
 use cubeloom_domain::job::Job;
-use cubeloom_domain::plan::{CachePolicy, RunPlan};
+use cubeloom_domain::plan::{CachePolicy, Late, RunPlan};
 use cubeloom_domain::record::CacheEntry;
+use cubeloom_files::{Dir, Links};
 use cubeloom_store::{Store, StoreError};
+use rustix::fs::{FileType, OFlags};
+use rustix::io::Errno;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::core::{Answer, LookUp};
+
+/// How deep the folders of an input may lie in each other.
+const MAX_DEPTH: usize = 128;
 
 /// Where the paths that a document names lie on this machine.
 #[derive(Clone, Debug)]
@@ -97,59 +106,138 @@ fn digests(plan: &RunPlan, task: usize, job: &Job, roots: &Roots) -> io::Result<
     let planned = &plan.tasks[task];
     let mut digests = BTreeMap::new();
     let code = job.code.as_ref().map(|digest| roots.code.join(digest));
+    let workspace = roots.workspace.join(&job.project);
+    let volumes = job.volumes.iter().filter_map(|volume| match &volume.place {
+        Some(VolumePlace::Folder { path }) => Some(PathBuf::from(path)),
+        _ => None,
+    });
+    let reach: Vec<PathBuf> = [workspace.clone()].into_iter().chain(code.clone()).chain(volumes).collect();
     for name in &plan.template_of(planned).path_arguments {
-        if let Some(cubeloom_domain::plan::Late::Value(Value::String(path))) = planned.arguments.get(name)
+        if let Some(Late::Value(Value::String(path))) = planned.arguments.get(name)
             && let Some(code) = &code
         {
-            digests.insert(format!("code:{path}"), of_file(&code.join(path))?);
+            digests.insert(format!("code:{path}"), of_path(&reach, &code.join(path))?);
         }
     }
-    let workspace = roots.workspace.join(&job.project);
     let run_dir = workspace.join("runs").join(plan.context.id.as_str());
     for input in planned.cache.iter().flat_map(|policy| &policy.inputs) {
         let path = input
             .replace("$(CUBELOOM_RUN_DIR)", &run_dir.to_string_lossy())
             .replace("$(CUBELOOM_WORKSPACE)", &workspace.to_string_lossy())
             .replace("$(CUBELOOM_CODE)", &code.as_deref().unwrap_or(Path::new("")).to_string_lossy());
-        digests.insert(format!("input:{input}"), of_tree(&workspace.join(path))?);
+        digests.insert(format!("input:{input}"), of_path(&reach, &workspace.join(path))?);
     }
     Ok(digests)
+}
+
+/// Of what lies in one of these folders. Documents name it, and tasks may have put anything there: the server, which can read
+/// everything, reads nothing else for them.
+fn of_path(reach: &[PathBuf], path: &Path) -> io::Result<String> {
+    let inside = reach.iter().find_map(|root| Some((root, path.strip_prefix(root).ok()?)));
+    let Some((root, inside)) = inside else {
+        let why = "it lies neither in the project's storage, nor in a volume of the task, nor in the pipeline's folder";
+        return Err(named(path, &io::Error::new(io::ErrorKind::InvalidInput, why)));
+    };
+    let dir = Dir::open(root).map_err(|errno| named(root, &errno.into()))?;
+    of_tree(&dir, inside, &mut Vec::new()).map_err(|(below, error)| named(&root.join(below), &error))
 }
 
 fn named(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
-fn of_file(path: &Path) -> io::Result<String> {
-    let mut file = File::open(path).map_err(|error| named(path, &error))?;
+/// Of a file its digest; of a folder that of the names and digests of everything below it. Links are followed as long as they
+/// stay inside; `above` are the folders that it lies in.
+fn of_tree(dir: &Dir, path: &Path, above: &mut Vec<(u64, u64)>) -> Result<String, (PathBuf, io::Error)> {
+    let failed = |error: io::Error| (path.to_owned(), error);
+    let refused = |why: &str| failed(io::Error::new(io::ErrorKind::InvalidInput, why));
+    // Without NONBLOCK, opening a pipe would wait for somebody who writes to it.
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let found = dir.at(path, flags, Links::Inside).map_err(|errno| match errno {
+        Errno::XDEV => refused("it is, or lies behind, a link that leads out of the folder"),
+        errno => failed(errno.into()),
+    })?;
+    let stat = rustix::fs::fstat(&found).map_err(|errno| failed(errno.into()))?;
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => return of_file(found.into()).map_err(failed),
+        FileType::Directory => {}
+        _ => return Err(refused("it is neither a file nor a folder")),
+    }
+    let own = (stat.st_dev, stat.st_ino);
+    if above.len() == MAX_DEPTH || above.contains(&own) {
+        return Err(refused("its folders lie in each other without an end"));
+    }
+    let names = rustix::fs::Dir::read_from(&found).and_then(|entries| {
+        entries.map(|entry| Ok(entry?.file_name().to_owned())).collect::<Result<Vec<_>, _>>()
+    });
+    let mut names = names.map_err(|errno| failed(errno.into()))?;
+    names.retain(|name| ![&b"."[..], b".."].contains(&name.to_bytes()));
+    names.sort();
+    above.push(own);
+    let mut hash = Sha256::new();
+    for name in names {
+        hash.update(name.to_bytes());
+        hash.update([0]);
+        hash.update(of_tree(dir, &path.join(OsStr::from_bytes(name.to_bytes())), above)?);
+    }
+    above.pop();
+    Ok(hex(&hash.finalize()))
+}
+
+fn of_file(mut file: File) -> io::Result<String> {
     let mut hash = Sha256::new();
     let mut buffer = vec![0; 128 * 1024];
     loop {
-        match file.read(&mut buffer).map_err(|error| named(path, &error))? {
+        match file.read(&mut buffer)? {
             0 => return Ok(hex(&hash.finalize())),
             read => hash.update(&buffer[..read]),
         }
     }
 }
 
-/// Of a file its digest; of a folder that of the names and digests of everything below it.
-fn of_tree(path: &Path) -> io::Result<String> {
-    let metadata = std::fs::metadata(path).map_err(|error| named(path, &error))?;
-    if metadata.is_file() {
-        return of_file(path);
-    }
-    let mut entries: Vec<PathBuf> =
-        std::fs::read_dir(path)?.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<_>>()?;
-    entries.sort();
-    let mut hash = Sha256::new();
-    for entry in entries {
-        hash.update(entry.file_name().unwrap_or_default().as_encoded_bytes());
-        hash.update([0]);
-        hash.update(of_tree(&entry)?);
-    }
-    Ok(hex(&hash.finalize()))
-}
-
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn only_what_the_project_may_read_has_a_digest() {
+        let all = tempfile::tempdir().unwrap();
+        let (alice, keys) = (all.path().join("alice"), all.path().join("keys"));
+        fs::create_dir_all(alice.join("sets/deep")).unwrap();
+        fs::create_dir(&keys).unwrap();
+        fs::write(keys.join("sealing"), "secret").unwrap();
+        fs::write(alice.join("sets/deep/rows"), "1,2").unwrap();
+        symlink("sets", alice.join("current")).unwrap();
+        for (name, to) in [("out", "../keys"), ("root", "/"), ("zero", "/dev/zero")] {
+            symlink(to, alice.join(name)).unwrap();
+        }
+        rustix::fs::mkfifoat(rustix::fs::CWD, alice.join("pipe"), rustix::fs::Mode::RUSR).unwrap();
+        let reach = [alice.clone()];
+        let of = |path: &str| of_path(&reach, &alice.join(path)).map_err(|error| error.to_string());
+        assert_eq!(of("sets"), of("current"), "links that stay inside are followed");
+        for (path, why) in [
+            ("../keys/sealing", "leads out"),
+            ("sets/../../keys", "leads out"),
+            ("out/sealing", "leads out"),
+            ("root", "leads out"),
+            ("zero", "leads out"),
+            ("pipe", "neither a file nor a folder"),
+            ("/dev/zero", "lies neither in"),
+            ("/etc/passwd", "lies neither in"),
+        ] {
+            assert!(of(path).unwrap_err().contains(why), "{path}: {:?}", of(path));
+        }
+        let before = of("sets");
+        fs::write(alice.join("sets/deep/rows"), "1,3").unwrap();
+        assert_ne!(of("sets"), before);
+        symlink("..", alice.join("sets/deep/up")).unwrap();
+        assert!(of("sets").unwrap_err().contains("without an end"));
+    }
 }

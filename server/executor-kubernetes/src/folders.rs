@@ -1,17 +1,22 @@
 //! Where files lie: logs in the server's data folder, as for jobs of this machine; what workers report in the project's
 //! workspace, which pods see as a claim.
 
-use std::fs;
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt, chown};
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::{io, iter};
 
 use cubeloom_domain::AttemptKey;
 use cubeloom_domain::executor::Notice;
 use cubeloom_domain::job::Job;
 use cubeloom_domain::kubernetes::{OUTPUTS, attempt_folder, code_folder};
 use cubeloom_domain::outcome::WorkerName;
+use cubeloom_files::{Dir, Links, give};
+use cubeloom_workers::place::{Guard, Place};
+use rustix::fs::OFlags;
 
 use crate::config::KubernetesConfig;
 use crate::objects::Names;
@@ -28,6 +33,11 @@ const RELEASED: &str = "released";
 const TOLD: &str = "told.json";
 /// What was submitted.
 const RECORD: &str = "job.json";
+
+/// Folders of the workspace: workers write there, as their owners or through the group that they share with the server.
+const SHARED: u32 = 0o2775;
+/// Code in the workspace.
+const OPEN: u32 = 0o755;
 
 /// Where files lie.
 #[derive(Clone, Debug)]
@@ -57,9 +67,18 @@ impl Folders {
         self.attempt(key).join(worker.to_string())
     }
 
-    /// The file that a worker reports into.
-    pub fn outputs(&self, project: &str, key: &AttemptKey, worker: &WorkerName) -> PathBuf {
-        self.workspace.join(project).join(attempt_folder(key)).join(worker.to_string()).join(OUTPUTS)
+    /// The files that the workers of an attempt report into, as they may be read: pods can put anything in their place.
+    ///
+    /// # Errors
+    /// The project's workspace cannot be opened.
+    pub fn outputs(&self, project: &str, key: &AttemptKey) -> io::Result<impl Fn(&WorkerName) -> Place> {
+        let top = self.workspace.join(project);
+        // File systems of the network have owners of their own.
+        let guard = Arc::new(Guard::new(&top, None)?);
+        let folder = top.join(attempt_folder(key));
+        Ok(move |worker: &WorkerName| {
+            Place::guarded(Arc::clone(&guard), &folder.join(worker.to_string()).join(OUTPUTS))
+        })
     }
 
     /// Notes what is about to be submitted, so that a server that knows nothing but its key can stop it.
@@ -116,19 +135,36 @@ impl Folders {
     /// # Errors
     /// It cannot be made.
     pub fn prepare(&self, job: &Job, uid: u32) -> io::Result<()> {
-        let workspace = self.workspace.join(&job.project);
+        // Where it is not the server's to give, the group is what lets workers in.
+        let share = |made: BorrowedFd<'_>| {
+            let _ = give(made, Some(uid));
+            Ok(())
+        };
+        let workspace = self.project(&job.project, share)?;
         let key = &job.key;
         let run = format!("runs/{}", key.run);
         let checkpoints = format!("{run}/.checkpoints/{}/{}", key.task, key.instance);
         for folder in [run, attempt_folder(key), checkpoints] {
-            make(&workspace, &folder, uid)?;
+            workspace.make(Path::new(&folder), SHARED, share)?;
         }
+        let attempt = workspace.enter(Path::new(&attempt_folder(key)), Links::Refused)?;
         for worker in outputs::workers(job) {
-            make(&workspace, &format!("{}/{worker}", attempt_folder(key)), uid)?;
+            attempt.make(Path::new(&worker.to_string()), SHARED, share)?;
         }
         match &job.code {
-            Some(digest) => self.provide_code(&job.project, digest, key),
+            Some(digest) => self.provide_code(&workspace, digest, key),
             None => Ok(()),
+        }
+    }
+
+    /// A project's folder of the workspace. An administrator may have put a link there: no project can.
+    fn project(&self, name: &str, share: impl Fn(BorrowedFd<'_>) -> io::Result<()>) -> io::Result<Dir> {
+        match Dir::open(&self.workspace.join(name)) {
+            Err(errno) if io::Error::from(errno).kind() == io::ErrorKind::NotFound => {
+                fs::create_dir_all(&self.workspace)?;
+                Dir::open(&self.workspace)?.make(Path::new(name), SHARED, share)
+            }
+            opened => Ok(opened?),
         }
     }
 
@@ -137,53 +173,97 @@ impl Folders {
     ///
     /// # Errors
     /// It cannot be copied.
-    fn provide_code(&self, project: &str, digest: &str, key: &AttemptKey) -> io::Result<()> {
-        let to = self.workspace.join(project).join(code_folder(digest));
-        if to.exists() {
+    fn provide_code(&self, workspace: &Dir, digest: &str, key: &AttemptKey) -> io::Result<()> {
+        let to = code_folder(digest);
+        let (above, name) = to.rsplit_once('/').unwrap_or(("", &to));
+        let above = workspace.make(Path::new(above), OPEN, |_| Ok(()))?;
+        let (name, aside) = (OsStr::new(name), format!("{name}.{}.part", key.object_name()));
+        if above.stat(name).is_ok() {
             return Ok(());
         }
-        let aside = to.with_extension(format!("{}.part", key.object_name()));
-        let _ = fs::remove_dir_all(&aside);
-        copy(&self.code.join(digest), &aside)?;
-        match fs::rename(&aside, &to) {
+        let aside = OsStr::new(&aside);
+        let _ = above.remove(aside);
+        copy(&self.code.join(digest), &above.make(Path::new(aside), OPEN, |_| Ok(()))?)?;
+        match above.rename(aside, name) {
             // Another attempt was faster; its copy is as good.
-            Err(_) if to.exists() => fs::remove_dir_all(&aside),
-            renamed => renamed,
+            Err(_) if above.stat(name).is_ok() => above.remove(aside),
+            renamed => Ok(renamed?),
         }
     }
 }
 
-/// Makes a folder and those above it, each writable for the workers: as theirs, where the server may give it to them, else
-/// through the group that both are in.
-fn make(workspace: &Path, folder: &str, uid: u32) -> io::Result<()> {
-    fs::create_dir_all(workspace.parent().unwrap_or(workspace))?;
-    let below = Path::new(folder).components().scan(workspace.to_path_buf(), |path, part| {
-        path.push(part);
-        Some(path.clone())
-    });
-    // The project's own folder first: its workers make folders in it.
-    for path in iter::once(workspace.to_path_buf()).chain(below) {
-        match fs::DirBuilder::new().mode(0o2775).create(&path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
-            made => made?,
-        }
-        // The mask of the process takes bits away.
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o2775))?;
-        let _ = chown(&path, Some(uid), Some(uid));
-    }
-    Ok(())
-}
-
-fn copy(from: &Path, to: &Path) -> io::Result<()> {
-    fs::create_dir_all(to)?;
+/// Copies a folder of the server's into one that pods may change meanwhile.
+fn copy(from: &Path, to: &Dir) -> io::Result<()> {
     for entry in fs::read_dir(from)? {
         let entry = entry?;
-        let target = to.join(entry.file_name());
+        let (path, name) = (entry.path(), entry.file_name());
         if entry.file_type()?.is_dir() {
-            copy(&entry.path(), &target)?;
+            copy(&path, &to.make(Path::new(&name), OPEN, |_| Ok(()))?)?;
         } else {
-            fs::copy(entry.path(), &target)?;
+            let mut source = File::open(path)?;
+            let mode = source.metadata()?.permissions().mode();
+            io::copy(&mut source, &mut to.write(&name, OFlags::EXCL, mode)?)?;
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{MetadataExt, symlink};
+
+    use super::*;
+    use crate::testing::elastic_job as job;
+
+    fn folders(all: &Path) -> Folders {
+        Folders { runs: all.join("runs"), workspace: all.join("workspace"), code: all.join("code") }
+    }
+
+    /// What pods of an earlier attempt can have put in their project's workspace.
+    #[test]
+    fn links_of_pods_lead_nowhere() {
+        let all = tempfile::tempdir().unwrap();
+        let (job, folders) = (job(), folders(all.path()));
+        fs::create_dir_all(all.path().join("keys")).unwrap();
+        fs::write(all.path().join("keys/sealing"), "secret").unwrap();
+        fs::set_permissions(all.path().join("keys"), fs::Permissions::from_mode(0o700)).unwrap();
+        let project = all.path().join("workspace").join(&job.project);
+        for folder in ["runs", ".code"] {
+            fs::create_dir_all(&project).unwrap();
+            symlink(all.path().join("keys"), project.join(folder)).unwrap();
+            let with_code = Job { code: Some("digest".into()), ..job.clone() };
+            assert!(folders.prepare(&with_code, 61_001).is_err(), "{folder}");
+            fs::remove_dir_all(&project).unwrap();
+        }
+        let keys = fs::metadata(all.path().join("keys")).unwrap();
+        assert_eq!((keys.mode() & 0o7777, keys.uid()), (0o700, rustix::process::geteuid().as_raw()));
+        assert_eq!(fs::read_dir(all.path().join("keys")).unwrap().count(), 1);
+
+        folders.prepare(&job, 61_001).unwrap();
+        let worker = outputs::workers(&job).next().unwrap();
+        let outputs = project.join(attempt_folder(&job.key)).join(worker.to_string()).join(OUTPUTS);
+        symlink(all.path().join("keys/sealing"), &outputs).unwrap();
+        let place = folders.outputs(&job.project, &job.key).unwrap()(&worker);
+        assert_eq!(place.read(100).unwrap_err().kind(), io::ErrorKind::InvalidData);
+        fs::remove_file(&outputs).unwrap();
+        fs::write(&outputs, "said").unwrap();
+        assert_eq!(place.read(100).unwrap(), b"said");
+    }
+
+    #[test]
+    fn code_is_there_whole_and_once() {
+        let all = tempfile::tempdir().unwrap();
+        let folders = folders(all.path());
+        let job = Job { code: Some("digest".into()), ..job() };
+        fs::create_dir_all(all.path().join("code/digest/lib")).unwrap();
+        fs::write(all.path().join("code/digest/lib/run.sh"), "echo").unwrap();
+        fs::set_permissions(all.path().join("code/digest/lib/run.sh"), fs::Permissions::from_mode(0o755))
+            .unwrap();
+        folders.prepare(&job, 61_001).unwrap();
+        folders.prepare(&job, 61_001).unwrap();
+        let code = all.path().join("workspace").join(&job.project).join(".code");
+        let copied = fs::metadata(code.join("digest/lib/run.sh")).unwrap();
+        assert_eq!((copied.mode() & 0o777, copied.len()), (0o755, 4));
+        assert_eq!(fs::read_dir(code).unwrap().count(), 1, "nothing is left beside it");
+    }
 }

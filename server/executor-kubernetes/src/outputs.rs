@@ -1,13 +1,13 @@
 //! What workers report: files in the project's workspace, read without the secrets of their task.
 
 use std::io;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cubeloom_domain::executor::Report;
 use cubeloom_domain::job::Job;
 use cubeloom_domain::outcome::WorkerName;
 use cubeloom_workers::mask::Masker;
+use cubeloom_workers::place::Place;
 use cubeloom_workers::{logs, outputs};
 
 use crate::attempt::Known;
@@ -27,38 +27,43 @@ pub fn workers(job: &Job) -> impl Iterator<Item = WorkerName> + '_ {
 /// # Errors
 /// A file cannot be read.
 pub fn so_far(cluster: &Cluster, known: &Known) -> io::Result<Vec<Arc<Report>>> {
-    workers(&known.job).map(|worker| cluster.reports.read(&readable(cluster, known, &worker)?)).collect()
+    let own = cluster.folders.outputs(&known.job.project, &known.job.key)?;
+    let read = |worker| cluster.reports.read(readable(cluster, known, &worker, own(&worker))?);
+    workers(&known.job).map(read).collect()
 }
 
 /// What all of them have reported, at the end.
 #[must_use]
 pub fn whole(cluster: &Cluster, known: &Known) -> Report {
     let mut report = Report::default();
+    let own = cluster.folders.outputs(&known.job.project, &known.job.key);
     for worker in workers(&known.job) {
-        outputs::add_file(&mut report, &worker.to_string(), readable(cluster, known, &worker));
+        let file = match &own {
+            Ok(own) => readable(cluster, known, &worker, own(&worker)),
+            Err(error) => Err(io::Error::new(error.kind(), error.to_string())),
+        };
+        outputs::add_file(&mut report, &worker.to_string(), file);
     }
     report
 }
 
 /// The file to read a worker's reports from: its own, or, where its task has secrets, a copy without them.
-pub fn readable(cluster: &Cluster, known: &Known, worker: &WorkerName) -> io::Result<PathBuf> {
-    let job = &known.job;
-    let own = cluster.folders.outputs(&job.project, &job.key, worker);
+fn readable(cluster: &Cluster, known: &Known, worker: &WorkerName, own: Place) -> io::Result<Place> {
     if known.masks.is_empty() || !own.exists() {
         return Ok(own);
     }
-    let copy = cluster.folders.worker(&job.key, worker).join("outputs.jsonl");
-    if logs::len(&copy)? == 0 || newer(&own, &copy) {
+    let copy = cluster.folders.worker(&known.job.key, worker).join("outputs.jsonl");
+    if logs::len(&copy)? == 0 || newer(&own, &Place::from(&copy)) {
         let mut masker = Masker::new(&known.masks);
         let mut text = masker.push(&logs::range(&own, 0, outputs::length(&own))?.bytes);
         text.extend(masker.finish());
         std::fs::create_dir_all(copy.parent().unwrap_or(&copy))?;
         std::fs::write(&copy, text)?;
     }
-    Ok(copy)
+    Ok(copy.into())
 }
 
-fn newer(one: &Path, other: &Path) -> bool {
-    let changed = |path: &Path| std::fs::metadata(path).and_then(|found| found.modified()).ok();
+fn newer(one: &Place, other: &Place) -> bool {
+    let changed = |place: &Place| place.metadata().and_then(|found| found.modified()).ok();
     changed(one) > changed(other)
 }

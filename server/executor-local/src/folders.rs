@@ -2,14 +2,13 @@
 
 use std::fs::{self, DirBuilder, File};
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt, lchown};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rustix::fs::{AtFlags, Gid, Mode, OFlags, Uid};
-use rustix::io::Errno;
+use cubeloom_files::{Dir, is_as_made};
+use rustix::fs::OFlags;
 
 /// Passable, not listable, for everybody: what stands between the data folder and a project's own folders.
 pub(crate) const PASSABLE: u32 = 0o711;
@@ -90,69 +89,24 @@ pub(crate) fn make_below(root: &Path, path: &Path, user: Option<u32>) -> io::Res
 /// Makes a file below `root` with the same care, opens it for writing and gives it to `user`. With `EXCL` it is a new one,
 /// whatever was there before.
 pub(crate) fn open_below(root: &Path, path: &Path, flags: OFlags, user: Option<u32>) -> io::Result<File> {
-    let inside = path.strip_prefix(root).map_err(|_| leads_out(path))?;
-    let (Some(above), Some(name)) = (inside.parent(), inside.file_name()) else {
-        return Err(leads_out(path));
+    let leads_out = || {
+        let name = path.display();
+        io::Error::new(io::ErrorKind::InvalidInput, format!("`{name}` leads out of the folder"))
     };
-    let folder = folder_below(root, above, user)?;
-    if flags.contains(OFlags::EXCL) {
-        match rustix::fs::unlinkat(&folder, name, AtFlags::empty()) {
-            Ok(()) | Err(Errno::NOENT) => {}
-            Err(errno) => return Err(errno.into()),
-        }
-    }
-    let flags = flags | OFlags::CREATE | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let file = rustix::fs::openat(&folder, name, flags, Mode::from_raw_mode(0o644))?;
-    give_open(&file, user)?;
-    Ok(file.into())
+    let inside = path.strip_prefix(root).map_err(|_| leads_out())?;
+    let (Some(above), Some(name)) = (inside.parent(), inside.file_name()) else { return Err(leads_out()) };
+    let file = folder_below(root, above, user)?.write(name, flags, 0o644)?;
+    cubeloom_files::give(&file, user)?;
+    Ok(file)
 }
 
-fn folder_below(root: &Path, inside: &Path, user: Option<u32>) -> io::Result<OwnedFd> {
-    let mut folder = open_folder(&rustix::fs::CWD, root)?;
-    for part in inside.components() {
-        let Component::Normal(name) = part else { return Err(leads_out(inside)) };
-        match rustix::fs::mkdirat(&folder, name, Mode::from_raw_mode(OWN)) {
-            Ok(()) | Err(Errno::EXIST) => {}
-            Err(errno) => return Err(errno.into()),
-        }
-        folder = open_folder(&folder, name)?;
-        if !is_given_folder(&folder) {
-            give_open(&folder, user)?;
-        }
-    }
-    Ok(folder)
-}
-
-fn leads_out(path: &Path) -> io::Error {
-    let name = path.display();
-    io::Error::new(io::ErrorKind::InvalidInput, format!("`{name}` leads out of the folder"))
-}
-
-fn open_folder(above: &impl AsFd, name: impl rustix::path::Arg) -> io::Result<OwnedFd> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    Ok(rustix::fs::openat(above, name, flags, Mode::empty())?)
-}
-
-fn give_open(what: &impl AsFd, user: Option<u32>) -> io::Result<()> {
-    let Some(user) = user else { return Ok(()) };
-    Ok(rustix::fs::fchown(what, Some(Uid::from_raw(user)), Some(Gid::from_raw(user)))?)
+fn folder_below(root: &Path, inside: &Path, user: Option<u32>) -> io::Result<Dir> {
+    Dir::open(root)?.make(inside, OWN, |made| cubeloom_files::give(made, user))
 }
 
 /// Whether a folder is there and is not one that a server made and did not give away: it has died, or just made it.
 pub(crate) fn is_given(path: &Path) -> bool {
-    fs::symlink_metadata(path).is_ok_and(|found| is_others(found.uid(), found.mode()))
-}
-
-/// The same of an open folder.
-pub(crate) fn is_given_folder(folder: &impl AsFd) -> bool {
-    rustix::fs::fstat(folder).is_ok_and(|found| is_others(found.st_uid, found.st_mode))
-}
-
-/// Whether a folder is somebody else's, or has a mode that somebody chose. The set-group-ID bit is nobody's choice: a folder
-/// has it from the one above, such as those that workers on Kubernetes share.
-fn is_others(owner: u32, mode: u32) -> bool {
-    const CHOSEN: u32 = 0o5777;
-    owner != rustix::process::geteuid().as_raw() || mode & CHOSEN & !OWN != 0
+    rustix::fs::lstat(path).is_ok_and(|found| !is_as_made(&found, OWN))
 }
 
 /// Gives a file or folder to `user`. Not what a link leads to: workers may have put one there.

@@ -73,9 +73,12 @@ impl Walls {
 /// mount namespaces.
 pub(crate) fn sight(machine: &Machine, job: &LocalJob, dir: &Path, name: &str) -> Option<Sight> {
     let Walls::Namespaces(parts) = machine.walls else { return None };
-    let mut shown = vec![dir.to_owned(), workspace(machine, job)];
-    shown.extend(read(machine, job.workers.iter()));
-    shown.extend(volumes(job.workers.iter()));
+    let storage = workspace(machine, job);
+    let mut shown = read(machine, job.workers.iter()).collect::<Vec<_>>();
+    // A volume in the project's storage is seen with it. Mounted by itself, it could be a link to another project's, or to
+    // the server's keys, that a task put in its place.
+    shown.extend(volumes(job.workers.iter()).filter(|path| !path.starts_with(&storage)));
+    shown.extend([dir.to_owned(), storage]);
     shown.sort();
     shown.dedup();
     let hidden = machine.config.data.clone();

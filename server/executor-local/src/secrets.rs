@@ -1,18 +1,20 @@
 //! Secrets, looked up when workers start: into their environment, or into files that only they may read.
 
 use std::collections::BTreeMap;
-use std::fs::{self, OpenOptions};
+use std::ffi::OsStr;
+use std::fs;
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Component, Path};
 
 use cubeloom_domain::job::SecretMount;
 use cubeloom_domain::lowered::LocalJob;
+use cubeloom_files::{Dir, give};
 
 use crate::config::{LocalConfig, SecretSource};
 use crate::error::reason;
-use crate::folders::{PRIVATE, give, make};
+use crate::folders::PRIVATE;
 use cubeloom_workers::mask;
+use rustix::fs::OFlags;
 
 /// The folder, below the worker's own, that holds secret files.
 pub(crate) const FOLDER: &str = "secrets";
@@ -106,12 +108,9 @@ fn write(worker: &Path, file: &str, value: &str, user: Option<u32>) -> io::Resul
             format!("`{file}` is not a plain file name"),
         ));
     }
-    let folder = worker.join(FOLDER);
-    make(&folder, PRIVATE)?;
-    let path = folder.join(file);
-    let _ = fs::remove_file(&path);
-    let mut out = OpenOptions::new().write(true).create_new(true).mode(0o400).open(&path)?;
+    // An earlier program of this worker may have left anything in its own folder.
+    let folder = Dir::open(worker)?.make(Path::new(FOLDER), PRIVATE, |made| give(made, user))?;
+    let mut out = folder.write(OsStr::new(file), OFlags::EXCL, 0o400)?;
     out.write_all(value.as_bytes())?;
-    give(&path, user)?;
-    give(&folder, user)
+    give(&out, user)
 }

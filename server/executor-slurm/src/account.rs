@@ -29,7 +29,7 @@ pub(crate) fn stop(arguments: &[&str]) -> Result<i32, SlurmError> {
             let Some(wish) = errand.wish else { return Ok(()) };
             let folder = folder(errand)?;
             let own = rustix::process::geteuid().as_raw();
-            let guard = Guard::new(&errand.top, own).map_err(SlurmError::file(&errand.top))?;
+            let guard = Guard::new(&errand.top, Some(own)).map_err(SlurmError::file(&errand.top))?;
             let place = Place::guarded(guard.into(), &errand.folder);
             let text = serde_json::to_vec(&afar::wished(&place, wish))
                 .map_err(|error| SlurmError::form(&errand.folder, error))?;

@@ -3,12 +3,12 @@
 //! written.
 
 use std::ffi::OsStr;
-use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::path::{Component, Path, PathBuf};
 
-use rustix::fs::{AtFlags, Mode, OFlags, ResolveFlags, Stat};
+use cubeloom_files::{Dir, Links};
+use rustix::fs::{AtFlags, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use crate::SlurmError;
@@ -21,7 +21,7 @@ const STICKY: u32 = 0o1000;
 /// A folder that was entered.
 #[derive(Debug)]
 pub struct Beneath {
-    folder: OwnedFd,
+    folder: Dir,
     path: PathBuf,
     /// Whose the administrator's folder is: nobody but they, root and this process's account are trusted below.
     keeper: u32,
@@ -34,8 +34,7 @@ impl Beneath {
     /// It cannot be opened, or others may change what lies in it.
     pub fn top(path: &Path) -> Result<Self, SlurmError> {
         let opened = std::fs::create_dir_all(path).and_then(|()| {
-            let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-            let folder = rustix::fs::open(path, flags, Mode::empty())?;
+            let folder = Dir::open(path)?;
             let stat = rustix::fs::fstat(&folder)?;
             Ok((folder, stat))
         });
@@ -71,7 +70,8 @@ impl Beneath {
         below: &Path,
         prepare: impl Fn(&Self, &OsStr) -> io::Result<()>,
     ) -> Result<Self, SlurmError> {
-        let folder = self.folder.try_clone().map_err(SlurmError::file(&self.path))?;
+        let own = self.folder.enter(Path::new(""), Links::Refused).map_err(io::Error::from);
+        let folder = own.map_err(SlurmError::file(&self.path))?;
         let mut at = Self { folder, path: self.path.clone(), keeper: self.keeper };
         for part in below.components() {
             let Component::Normal(name) = part else {
@@ -86,10 +86,8 @@ impl Beneath {
         Ok(at)
     }
 
-    fn open_folder(&self, name: &OsStr) -> io::Result<(OwnedFd, Stat)> {
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let how = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
-        let folder = rustix::fs::openat2(self.folder.as_fd(), name, flags, Mode::empty(), how)?;
+    fn open_folder(&self, name: &OsStr) -> io::Result<(Dir, Stat)> {
+        let folder = self.folder.enter(Path::new(name), Links::Refused)?;
         let stat = rustix::fs::fstat(&folder)?;
         Ok((folder, stat))
     }
@@ -111,7 +109,7 @@ impl Beneath {
 
     /// Whether something is here, a link included.
     pub fn has(&self, name: &str) -> bool {
-        rustix::fs::statat(self.folder.as_fd(), name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
+        self.folder.stat(OsStr::new(name)).is_ok()
     }
 
     /// Writes a file in one go: whoever reads it sees all of it.
@@ -123,14 +121,11 @@ impl Beneath {
     }
 
     fn try_put(&self, name: &str, mut content: impl Read, mode: u32) -> io::Result<()> {
-        let (folder, aside) = (self.folder.as_fd(), beside(name));
-        let _ = rustix::fs::unlinkat(folder, &aside, AtFlags::empty());
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let file = rustix::fs::openat(folder, &aside, flags, Mode::from_raw_mode(mode))?;
-        let mut file = File::from(file);
+        let aside = beside(name);
+        let mut file = self.folder.write(OsStr::new(&aside), OFlags::EXCL, mode)?;
         io::copy(&mut content, &mut file)?;
         file.flush()?;
-        Ok(rustix::fs::renameat(folder, &aside, folder, name)?)
+        Ok(self.folder.rename(OsStr::new(&aside), OsStr::new(name))?)
     }
 
     /// Removes a file, where there is one.
@@ -149,7 +144,7 @@ impl Beneath {
     /// # Errors
     /// It cannot be given.
     pub fn rename(&self, from: &str, to: &str) -> Result<bool, SlurmError> {
-        match rustix::fs::renameat(self.folder.as_fd(), from, self.folder.as_fd(), to) {
+        match self.folder.rename(OsStr::new(from), OsStr::new(to)) {
             Ok(()) => Ok(true),
             Err(_) if self.has(to) => Ok(false),
             Err(error) => Err(SlurmError::file(&self.path.join(to))(error.into())),

@@ -43,7 +43,7 @@ impl Record {
     /// The folder above cannot be opened: what is below is not known, and nothing is over for that.
     pub fn place(&self) -> io::Result<Place> {
         let why = |error| io::Error::other(format!("{} cannot be opened: {error}", self.top.display()));
-        let guard = Guard::new(&self.top, self.uid).map_err(why)?;
+        let guard = Guard::new(&self.top, Some(self.uid)).map_err(why)?;
         Ok(Place::guarded(Arc::new(guard), &self.folder))
     }
 }

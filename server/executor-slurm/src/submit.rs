@@ -70,7 +70,7 @@ pub fn folders(cluster: &Cluster, job: &Job, slurm: &SlurmJob, record: &Record) 
 }
 
 fn is_there(needed: &Needed, uid: u32) -> bool {
-    Guard::new(&needed.top, uid)
+    Guard::new(&needed.top, Some(uid))
         .is_ok_and(|guard| Place::guarded(Arc::new(guard), &needed.to).is_own_folder())
 }
 

@@ -4,69 +4,57 @@
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
-use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::fs::{Dir, Mode, OFlags, ResolveFlags, openat2};
+use cubeloom_files::{Dir, Links};
+use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 /// More of a worker's records is not read, in bytes.
 pub const MOST_OF_A_RECORD: u64 = 4 << 20;
 /// More entries of a folder are not looked at.
 const MOST_ENTRIES: usize = 100_000;
-/// A look-up that something else moved past is tried again so often.
-const TRIES: usize = 16;
 
 /// A folder whose content belongs to an account that is not trusted. What is above it is trusted.
 #[derive(Debug)]
 pub struct Guard {
-    folder: OwnedFd,
+    folder: Dir,
     path: PathBuf,
-    /// The account's uid.
-    owner: u32,
+    /// The account's uid; whoever's, where the file system gives owners of its own.
+    owner: Option<u32>,
 }
 
 impl Guard {
-    /// Of a folder, of which only files of this uid are read.
+    /// Of a folder, of which only files of this uid are read, if one is given.
     ///
     /// # Errors
     /// The folder cannot be opened.
-    pub fn new(path: &Path, owner: u32) -> io::Result<Self> {
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let folder = rustix::fs::open(path, flags, Mode::empty())?;
-        Ok(Self { folder, path: path.into(), owner })
+    pub fn new(path: &Path, owner: Option<u32>) -> io::Result<Self> {
+        Ok(Self { folder: Dir::open(path)?, path: path.into(), owner })
     }
 
     /// Opens what lies below, whatever it is. No link is followed, and nothing waits.
     fn enter(&self, path: &Path, flags: OFlags) -> io::Result<File> {
         let below = path.strip_prefix(&self.path).map_err(|_| refused("it lies elsewhere"))?;
-        let below = if below.as_os_str().is_empty() { Path::new(".") } else { below };
         // To look waits for nobody by itself.
         let waits = if flags.contains(OFlags::PATH) { OFlags::empty() } else { OFlags::NONBLOCK };
-        let flags = flags | waits | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let how = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-        let mut tries = 0;
-        loop {
-            return match openat2(self.folder.as_fd(), below, flags, Mode::empty(), how) {
-                Ok(found) => Ok(found.into()),
-                Err(Errno::AGAIN) if tries < TRIES => {
-                    tries += 1;
-                    continue;
-                }
-                Err(Errno::LOOP | Errno::XDEV | Errno::NXIO) => {
-                    Err(refused("a link or a device stands there"))
-                }
-                Err(error) => Err(error.into()),
-            };
+        match self.folder.at(below, flags | waits, Links::Refused) {
+            Ok(found) => Ok(found.into()),
+            Err(Errno::LOOP | Errno::XDEV | Errno::NXIO) => Err(refused("a link or a device stands there")),
+            Err(error) => Err(error.into()),
         }
     }
 
     /// Whether an opened thing is the account's.
     fn owns(&self, found: &Metadata) -> io::Result<()> {
-        if found.uid() == self.owner { Ok(()) } else { Err(refused("it belongs to another account")) }
+        if self.owner.is_none_or(|owner| found.uid() == owner) {
+            Ok(())
+        } else {
+            Err(refused("it belongs to another account"))
+        }
     }
 }
 
@@ -204,7 +192,7 @@ impl Place {
             return fs::read_dir(&self.path)?.map(|entry| Ok(entry?.file_name())).collect();
         };
         let folder = guard.enter(&self.path, OFlags::RDONLY | OFlags::DIRECTORY)?;
-        let named = Dir::read_from(&folder)?.take(MOST_ENTRIES).map(|entry| {
+        let named = rustix::fs::Dir::read_from(&folder)?.take(MOST_ENTRIES).map(|entry| {
             let name = entry?.file_name().to_bytes().to_vec();
             Ok(OsString::from_vec(name))
         });
@@ -226,12 +214,12 @@ pub fn is_absent(error: &io::Error) -> bool {
 mod tests {
     use std::os::unix::fs::symlink;
 
-    use rustix::fs::{CWD, FileType, mknodat};
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
 
     use super::*;
 
     fn guarded(top: &Path, owner: u32) -> Place {
-        Place::guarded(Arc::new(Guard::new(top, owner).unwrap()), top)
+        Place::guarded(Arc::new(Guard::new(top, Some(owner)).unwrap()), top)
     }
 
     #[test]

@@ -109,6 +109,43 @@ fn variables_that_lead_elsewhere_lead_nowhere() {
     judge(&lines, 8);
 }
 
+/// The server reads files to tell whether an earlier result may be reused. It can read everything.
+#[test]
+fn the_inputs_of_a_cache_are_the_projects_own() {
+    let scene = Scene::in_(TestApp::new());
+    let data = scene.server.data();
+    let own = run(
+        &scene.alice,
+        "alice",
+        &[
+            "sh",
+            "-ec",
+            &format!("cd $CUBELOOM_WORKSPACE; ln -s {} out; mkfifo pipe; ln -s . round", data.display()),
+        ],
+        &json!({}),
+    );
+    assert_eq!(ended(&scene.alice, &own), "succeeded");
+    let mut lines = Vec::new();
+    for (input, why) in [
+        ("/dev/zero".to_owned(), "it lies neither in"),
+        ("/etc/shadow".to_owned(), "it lies neither in"),
+        (format!("{}/keys/sealing", data.display()), "it lies neither in"),
+        ("../bob".to_owned(), "leads out"),
+        ("$(CUBELOOM_RUN_DIR)/../../../../keys".to_owned(), "leads out"),
+        ("out/keys/sealing".to_owned(), "leads out"),
+        ("pipe".to_owned(), "neither a file nor a folder"),
+        ("round".to_owned(), "leads out"),
+        (".".to_owned(), "leads out"),
+    ] {
+        let cached = run(&scene.alice, "alice", &["true"], &json!({"cache": {"inputs": [input]}}));
+        let state = ended(&scene.alice, &cached);
+        let said = scene.alice.get(&format!("/runs/{cached}/tasks/one/instances")).expect(200).text();
+        let by = if state == "succeeded" && said.contains(why) { Ok(why.to_owned()) } else { Err(said) };
+        lines.push((format!("have the server read `{input}`"), by));
+    }
+    judge(&lines, 9);
+}
+
 #[test]
 fn a_request_cannot_reach_the_next_project() {
     let scene = Scene::in_(TestApp::new());

@@ -7,6 +7,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use super::{Line, Scene, ended, judge, log, run};
+use crate::api::support::Who;
 use crate::support::{TestApp, program, wait_for};
 
 const ATTACKER: &str = include_str!("../../hostile/worker.py");
@@ -30,7 +31,8 @@ fn attack(app: TestApp, root: bool, at_least: usize) {
     let attacker = run(&scene.alice, "alice", &["python3", "-c", ATTACKER, &facts.to_string()], &json!({}));
     let state = ended(&scene.alice, &attacker);
     let said = log(&scene.alice, &attacker);
-    let lines: Vec<Line> = said.lines().filter_map(line).collect();
+    let mut lines: Vec<Line> = said.lines().filter_map(line).collect();
+    lines.extend(turned(&scene, &data, &victim, root));
     assert!(said.contains("\"attacks\": "), "it did not come to its end: {said}");
     judge(&lines, at_least);
     assert_eq!(state, "succeeded", "{said}");
@@ -43,6 +45,46 @@ fn attack(app: TestApp, root: bool, at_least: usize) {
     fs::write(storage.join("over"), "").unwrap();
     assert_eq!(ended(&scene.bob, &victim), "succeeded");
     assert!(log(&scene.bob, &victim).contains("bob ends as he began: the notes of bob"));
+}
+
+/// `setup` puts a link in the place of a volume, which the program's view of the machine is made of afterwards.
+fn turned(scene: &Scene, data: &Path, victim: &str, root: bool) -> Vec<Line> {
+    let targets = [
+        ("keys", "sealing"),
+        ("runs", victim),
+        ("workspace", "bob"),
+        ("workspace/bob", "notes"),
+        ("", "server.json"),
+    ];
+    let mut lines = Vec::new();
+    for (at, (target, name)) in targets.into_iter().enumerate() {
+        let volume = format!("turned-{at}");
+        let place = json!({"name": volume, "place": {"kind": "workspace", "path": volume}});
+        scene.server.as_(Who::Administrator).post("/projects/alice/volumes", &place).expect(201);
+        let variable = format!("$CUBELOOM_VOLUME_TURNED_{at}");
+        let link = data.join(target);
+        let setup = format!("rmdir \"{variable}\" && ln -s '{}' \"{variable}\"", link.display());
+        // Landlock hides no name, only what is in it.
+        let look =
+            if root { format!("test -e \"{variable}/{name}\"") } else { format!("ls -A \"{variable}/\"") };
+        let more = json!({"volumes": [volume], "setup": ["sh", "-ec", setup]});
+        let run = run(
+            &scene.alice,
+            "alice",
+            &["sh", "-c", &format!("if {look}; then echo REACHED; fi; echo looked")],
+            &more,
+        );
+        let state = ended(&scene.alice, &run);
+        let said = log(&scene.alice, &run);
+        let refused = state == "succeeded" && said.contains("looked") && !said.contains("REACHED");
+        let by = if refused {
+            Ok("what is mounted or let in".to_owned())
+        } else {
+            Err(format!("{state}: {said}"))
+        };
+        lines.push((format!("turn a volume to `{target}` in its setup"), by));
+    }
+    lines
 }
 
 fn line(text: &str) -> Option<Line> {

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use cubeloom_domain::clusters::Standing;
 use cubeloom_domain::executor::Event;
-use cubeloom_domain::outcome::WorkerName;
 use tokio::time::timeout;
 
 use super::{Attempt, Going};
@@ -52,9 +51,14 @@ impl Attempt {
     pub(super) fn tell_progress(&self, going: &mut Going) {
         let Some(began) = going.started else { return };
         let job = &self.known.job;
-        let file = |worker: WorkerName| self.cluster.folders.outputs(&job.project, &job.key, &worker);
+        // What cannot be seen now is looked at again.
+        let Ok(file) = self.cluster.folders.outputs(&job.project, &job.key) else { return };
         let seen = self.cluster.look(&going.name);
-        let news = going.tails.read(outputs::workers(job).map(file), began, self.cluster.clock.now());
+        let news = going.tails.read(
+            outputs::workers(job).map(|worker| file(&worker)),
+            began,
+            self.cluster.clock.now(),
+        );
         // Afterwards: what was there to read is of those that were there before.
         going.present.follow(&seen, outputs::workers(job), &mut going.tails);
         for metric in news.measured {

@@ -5,12 +5,13 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use cubeloom_files::{Dir, Links};
 use landlock::{
     ABI, Access, AccessFs, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr,
     RulesetCreated, RulesetCreatedAttr, RulesetError, Scope,
 };
+use rustix::fs::OFlags;
 
-use super::view::open_inside;
 use crate::spec::Fence;
 
 /// What the kernel is asked for; an older one does what it knows.
@@ -34,12 +35,13 @@ fn restrict(fence: &Fence) -> Result<(), RulesetError> {
     let mut rules = Ruleset::default().handle_access(all)?.scope(Scope::from_all(SCOPES))?.create()?;
     for path in &fence.write {
         let below = fence.hidden.iter().find_map(|hidden| Some((hidden, path.strip_prefix(hidden).ok()?)));
-        rules = match below.map(|(hidden, inside)| open_inside(hidden, inside)) {
-            // Workers may have put links there, which would open something else.
-            Some(Ok(opened)) => rules.add_rule(PathBeneath::new(opened, all))?,
-            Some(Err(_)) => rules,
-            None => allow(rules, path, all)?,
-        };
+        rules =
+            match below.map(|(hidden, inside)| Dir::open(hidden)?.at(inside, OFlags::PATH, Links::Refused)) {
+                // Workers may have put links there, which would open something else.
+                Some(Ok(opened)) => rules.add_rule(PathBeneath::new(opened, all))?,
+                Some(Err(_)) => rules,
+                None => allow(rules, path, all)?,
+            };
     }
     for path in &fence.read {
         rules = allow(rules, path, read)?;

@@ -9,7 +9,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
-use rustix::fs::{Mode, OFlags, ResolveFlags};
+use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, MountPropagationFlags};
 use rustix::thread::UnshareFlags;
@@ -66,13 +66,6 @@ fn leave_the_machines() -> Result<(), Errno> {
         rustix::thread::unshare_unsafe(UnshareFlags::NEWNS)?;
     }
     rustix::mount::mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)
-}
-
-/// Opens a path below a folder, following no link on the way.
-pub(super) fn open_inside(folder: &Path, inside: &Path) -> io::Result<OwnedFd> {
-    let flags = OFlags::PATH | OFlags::CLOEXEC;
-    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
-    Ok(rustix::fs::openat2(open(folder)?, inside, flags, Mode::empty(), resolve)?)
 }
 
 fn open(path: &Path) -> io::Result<OwnedFd> {

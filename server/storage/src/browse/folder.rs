@@ -1,11 +1,13 @@
-//! A folder of this machine. Everything is opened relative to it with `RESOLVE_BENEATH`, so that neither a path nor a
-//! link that a task left behind leads out of it, also when it is exchanged at the worst moment.
+//! A folder of this machine. Everything is reached from it by `cubeloom_files`, so that neither a path nor a link that a task
+//! left behind leads out of it, also when it is exchanged at the worst moment.
 
+use std::ffi::OsStr;
 use std::fs::File;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::Path;
 
-use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, ResolveFlags, Stat, Uid};
+use cubeloom_files::{Dir, Links, give};
+use rustix::fs::{FileType, OFlags, Stat};
 use rustix::io::Errno;
 
 use super::entry::{Entry, Kind, modified_us};
@@ -13,12 +15,12 @@ use super::path::{clean, split};
 use super::{BrowseError, Order, Upload};
 
 /// Folders that are made here: the owner's alone, as those that tasks are given.
-const FOLDER: Mode = Mode::from_raw_mode(0o750);
+const FOLDER: u32 = 0o750;
 
 /// A folder that people look into.
 #[derive(Debug)]
 pub struct Folder {
-    fd: OwnedFd,
+    dir: Dir,
     /// The uid and gid that new files get, where the server may choose it.
     owner: Option<u32>,
 }
@@ -41,9 +43,8 @@ impl Folder {
     /// # Errors
     /// When it is no folder, or may not be entered.
     pub fn open(path: &Path, owner: Option<u32>) -> Result<Option<Self>, BrowseError> {
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        match rustix::fs::open(path, flags, Mode::empty()) {
-            Ok(fd) => Ok(Some(Self { fd, owner })),
+        match Dir::open(path) {
+            Ok(dir) => Ok(Some(Self { dir, owner })),
             Err(Errno::NOENT) => Ok(None),
             Err(errno) => Err(BrowseError::of(&path.to_string_lossy())(errno)),
         }
@@ -56,17 +57,15 @@ impl Folder {
     /// When it cannot be made or entered.
     pub fn make(path: &Path, owner: Option<u32>) -> Result<Self, BrowseError> {
         let shown = path.to_string_lossy();
-        match rustix::fs::mkdir(path, FOLDER) {
-            Ok(()) => {
-                if let Some(owner) = owner {
-                    let (uid, gid) = (Some(Uid::from_raw(owner)), Some(Gid::from_raw(owner)));
-                    rustix::fs::chown(path, uid, gid).map_err(BrowseError::of(&shown))?;
-                }
-            }
-            Err(Errno::EXIST) => {}
-            Err(errno) => return Err(BrowseError::of(&shown)(errno)),
+        if let Some(there) = Self::open(path, owner)? {
+            return Ok(there);
         }
-        Self::open(path, owner)?.ok_or_else(|| BrowseError::NotFound(shown.into()))
+        let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
+            return Err(BrowseError::NotFound(shown.into()));
+        };
+        let above = Dir::open(above).map_err(BrowseError::of(&shown))?;
+        let dir = above.make(Path::new(name), FOLDER, |made| give(made, owner));
+        Ok(Self { dir: dir.map_err(BrowseError::of_io(&shown))?, owner })
     }
 
     /// A folder below it, as a folder of its own: nothing leads out of that either.
@@ -74,8 +73,7 @@ impl Folder {
     /// # Errors
     /// When there is no such folder.
     pub fn sub(&self, path: &str) -> Result<Self, BrowseError> {
-        let fd = self.beneath(&clean(path)?, OFlags::PATH | OFlags::DIRECTORY)?;
-        Ok(Self { fd, owner: self.owner })
+        Ok(Self { dir: self.folder(&clean(path)?)?, owner: self.owner })
     }
 
     /// What lies at a path; the folder itself at the empty one.
@@ -133,7 +131,8 @@ impl Folder {
         let path = clean(path)?;
         let (above, name) = split(&path)?;
         let parent = self.parent(above)?;
-        self.make_in(&parent, name).map_err(BrowseError::of(&path))
+        let made = parent.make_new(OsStr::new(name), FOLDER, |made| give(made, self.owner));
+        made.map(|_| ()).map_err(BrowseError::of_io(&path))
     }
 
     /// Begins to write a file; it appears when it is whole. `token` must be unique.
@@ -149,7 +148,8 @@ impl Folder {
             Ok(_) => return Err(BrowseError::Special(path)),
             Err(error) => return Err(error),
         }
-        Upload::begin(self.parent(above)?, name, token, self.owner).map_err(BrowseError::of(&path))
+        let folder = self.parent(above)?.into();
+        Upload::begin(folder, name, token, self.owner).map_err(BrowseError::of_io(&path))
     }
 
     /// Removes a file, or a folder with all that is in it. Of a link, only the link.
@@ -159,28 +159,16 @@ impl Folder {
     pub fn remove(&self, path: &str) -> Result<(), BrowseError> {
         let path = clean(path)?;
         let (above, name) = split(&path)?;
-        let parent = self.beneath(above, OFlags::PATH | OFlags::DIRECTORY)?;
-        match rustix::fs::unlinkat(&parent, name, AtFlags::empty()) {
-            // The standard library follows no link below the name; the name itself is found through the descriptor.
-            Err(Errno::ISDIR) => {
-                let place = format!("/proc/self/fd/{}/{name}", parent.as_raw_fd());
-                std::fs::remove_dir_all(place).map_err(BrowseError::of_io(&path))
-            }
-            other => other.map_err(BrowseError::of(&path)),
-        }
+        self.folder(above)?.remove(OsStr::new(name)).map_err(BrowseError::of_io(&path))
     }
 
     /// Opens something below; links are followed as long as they stay inside.
     pub(super) fn beneath(&self, path: &str, flags: OFlags) -> Result<OwnedFd, BrowseError> {
-        let inside = if path.is_empty() { "." } else { path };
-        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
-        let opened = loop {
-            match rustix::fs::openat2(&self.fd, inside, flags | OFlags::CLOEXEC, Mode::empty(), resolve) {
-                Err(Errno::INTR) => {}
-                other => break other,
-            }
-        };
-        opened.map_err(BrowseError::of(path))
+        self.dir.at(Path::new(path), flags, Links::Inside).map_err(BrowseError::of(path))
+    }
+
+    fn folder(&self, path: &str) -> Result<Dir, BrowseError> {
+        self.dir.enter(Path::new(path), Links::Inside).map_err(BrowseError::of(path))
     }
 
     pub(super) fn stat(&self, path: &str) -> Result<Stat, BrowseError> {
@@ -189,28 +177,15 @@ impl Folder {
     }
 
     /// The folder that something new goes into; made where it is missing.
-    fn parent(&self, path: &str) -> Result<OwnedFd, BrowseError> {
-        match self.beneath(path, OFlags::PATH | OFlags::DIRECTORY) {
+    fn parent(&self, path: &str) -> Result<Dir, BrowseError> {
+        match self.folder(path) {
             Err(BrowseError::NotFound(_)) => {
                 let (above, name) = split(path)?;
                 let parent = self.parent(above)?;
-                match self.make_in(&parent, name) {
-                    Ok(()) | Err(Errno::EXIST) => self.beneath(path, OFlags::PATH | OFlags::DIRECTORY),
-                    Err(errno) => Err(BrowseError::of(path)(errno)),
-                }
+                let made = parent.make(Path::new(name), FOLDER, |made| give(made, self.owner));
+                made.map_err(BrowseError::of_io(path))
             }
             other => other,
-        }
-    }
-
-    fn make_in(&self, parent: &OwnedFd, name: &str) -> Result<(), Errno> {
-        rustix::fs::mkdirat(parent, name, FOLDER)?;
-        match self.owner {
-            Some(owner) => {
-                let (uid, gid) = (Some(Uid::from_raw(owner)), Some(Gid::from_raw(owner)));
-                rustix::fs::chownat(parent, name, uid, gid, AtFlags::SYMLINK_NOFOLLOW)
-            }
-            None => Ok(()),
         }
     }
 }

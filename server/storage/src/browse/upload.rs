@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use rustix::fs::{AtFlags, CWD, Dir, Gid, Mode, OFlags, Uid};
+use cubeloom_files::give;
+use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::BrowseError;
@@ -28,17 +29,14 @@ pub struct Upload {
 }
 
 impl Upload {
-    pub(super) fn begin(folder: OwnedFd, name: &str, token: &str, owner: Option<u32>) -> Result<Self, Errno> {
+    pub(super) fn begin(folder: OwnedFd, name: &str, token: &str, owner: Option<u32>) -> io::Result<Self> {
         let part = format!("{PART}{token}");
         let (fd, named) = match unnamed(&folder)? {
             Some(fd) => (fd, false),
             None => (make(&folder, &part)?, true),
         };
         let upload = Self { folder, part, named, name: name.into(), file: fd.into() };
-        if let Some(owner) = owner {
-            let (uid, gid) = (Some(Uid::from_raw(owner)), Some(Gid::from_raw(owner)));
-            rustix::fs::fchown(&upload.file, uid, gid)?;
-        }
+        give(&upload.file, owner)?;
         Ok(upload)
     }
 

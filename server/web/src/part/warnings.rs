@@ -1,5 +1,6 @@
 //! Tasks whose results are taken over though they would be others today.
 
+use std::io;
 use std::path::Path;
 
 use cubeloom_compiler::part::{Part, changed};
@@ -8,15 +9,16 @@ use cubeloom_domain::{Code, Problem};
 use serde_json::Value;
 
 use super::earlier::Earlier;
+use crate::code;
 
-/// What has changed since the earlier run, a warning for each task. `code` has the copies of pipelines' folders.
-pub(super) async fn of(part: &Part, earlier: &Earlier, code: &Path) -> Vec<Problem> {
+/// What has changed since the earlier run, a warning for each task. `folder` has the copies of pipelines' folders.
+pub(super) async fn of(part: &Part, earlier: &Earlier, folder: &Path) -> Vec<Problem> {
     let mut warnings = Vec::new();
     for ix in &part.taken {
         let task = part.plan.task(*ix);
         let Some(old) = earlier.plan.find(&task.name) else { continue };
         let mut what = changed((&part.plan, task), (&earlier.plan, earlier.plan.task(old)));
-        what.extend(changed_files(&part.plan, task, &earlier.plan, code).await);
+        what.extend(changed_files(&part.plan, task, &earlier.plan, folder).await);
         if what.is_empty() {
             continue;
         }
@@ -33,7 +35,7 @@ pub(super) async fn of(part: &Part, earlier: &Earlier, code: &Path) -> Vec<Probl
 }
 
 /// The files of the pipeline's folder that a task's arguments name, and that have another content now.
-async fn changed_files(now: &RunPlan, task: &PlannedTask, then: &RunPlan, code: &Path) -> Vec<String> {
+async fn changed_files(now: &RunPlan, task: &PlannedTask, then: &RunPlan, folder: &Path) -> Vec<String> {
     let (Some(new), Some(old)) = (&now.context.code, &then.context.code) else { return Vec::new() };
     let mut changed = Vec::new();
     if new == old {
@@ -41,13 +43,17 @@ async fn changed_files(now: &RunPlan, task: &PlannedTask, then: &RunPlan, code: 
     }
     for name in &now.template_of(task).path_arguments {
         let Some(Late::Value(Value::String(path))) = task.arguments.get(name) else { continue };
-        let content = |digest: &String| tokio::fs::read(code.join(digest).join(path));
-        // What cannot be read is told when the task runs.
-        if let (Ok(new), Ok(old)) = (content(new).await, content(old).await)
-            && new != old
-        {
+        let file = |digest: &String| code::file_in(&folder.join(digest), path.trim_start_matches("./"));
+        // What is not there, or no file of the pipeline's folder, is told when the task runs.
+        let (Some(new), Some(old)) = (file(new), file(old)) else { continue };
+        if differ(&new, &old).await.unwrap_or(false) {
             changed.push(format!("the file {path}"));
         }
     }
     changed
+}
+
+async fn differ(one: &Path, other: &Path) -> io::Result<bool> {
+    let lengths = (tokio::fs::metadata(one).await?.len(), tokio::fs::metadata(other).await?.len());
+    Ok(lengths.0 != lengths.1 || tokio::fs::read(one).await? != tokio::fs::read(other).await?)
 }
