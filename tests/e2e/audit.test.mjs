@@ -1,6 +1,7 @@
 // The audit log: what was changed is found by who, what, to what, where and when.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { flawless, settled } from "./support/browser.mjs";
@@ -41,7 +42,7 @@ test("each filter leaves what fits, they go together, and are taken away", async
   assert.deepEqual(await column(page, "What"), ["project.create"]);
   await narrowed(page, { project: "lab" });
   assert.deepEqual([...new Set(await column(page, "Project"))], ["lab"]);
-  await narrowed(page, { subject: "hub-key" });
+  await narrowed(page, { text: "HUB-k" });
   assert.equal(await rows(page).count(), 1);
   assert.ok(!(await page.content()).includes("a value of its own"));
 
@@ -51,17 +52,69 @@ test("each filter leaves what fits, they go together, and are taken away", async
   assert.equal(await change.locator("del").innerText(), "The Lab");
   assert.equal(await change.locator("ins").innerText(), "The Laboratory");
 
-  const day = (shift) => new Date(Date.now() + shift * 86_400_000).toISOString().slice(0, 10);
-  await narrowed(page, { since: day(2) });
-  await page.getByText("No such entries").waitFor();
-  await narrowed(page, { until: day(-2) });
-  await page.getByText("No such entries").waitFor();
-  await narrowed(page, { since: day(-1), until: day(1) });
+  const hour = (shift) => new Date(Date.now() + shift * 3_600_000).toISOString().slice(0, 16);
+  await narrowed(page, { since: hour(2) });
+  await page.getByText("No results").waitFor();
+  await page.getByRole("link", { name: "Clear filter" }).click();
+  await page.waitForURL("**/audit");
+  await narrowed(page, { until: hour(-2) });
+  await page.getByText("No results").waitFor();
+  await narrowed(page, { since: hour(-1), until: hour(1) });
   assert.ok((await rows(page).count()) > 3);
   await page.getByRole("link", { name: "Clear" }).click();
   await page.waitForURL("**/audit");
   flawless(page);
   await page.context().close();
+});
+
+test("the filter works with keys alone and keeps what was typed; the files have what the page has", async () => {
+  const page = await site.open({ as: "ada" });
+  await page.goto("/audit");
+  await settled(page);
+  await page.locator("form.filters [name=action]").focus();
+  await page.keyboard.type("secret.");
+  await page.keyboard.press("Tab");
+  await page.keyboard.type("hub");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/action=secret\.&text=hub/);
+  await settled(page);
+  assert.equal(await rows(page).count(), 1);
+  assert.equal(await page.locator("form.filters [name=text]").inputValue(), "hub");
+  const contents = {};
+  for (const [name, ending] of [["Export CSV", "csv"], ["Export JSON lines", "ndjson"]]) {
+    const [file] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("link", { name }).focus().then(() => page.keyboard.press("Enter")),
+    ]);
+    assert.match(file.suggestedFilename(), new RegExp(`^audit-[-0-9]+\\.${ending}$`));
+    contents[ending] = readFileSync(await file.path(), "utf8");
+  }
+  assert.deepEqual(contents.csv.split("\r\n").length, 3, contents.csv);
+  const lines = contents.ndjson.trim().split("\n").map((line) => JSON.parse(line));
+  assert.deepEqual(lines.map((line) => [line.action, line.subject]), [["secret.create", "hub-key"]]);
+  flawless(page);
+  await page.context().close();
+});
+
+test("the filter and an empty list fit a narrow screen, in both themes and languages", async () => {
+  for (const [lang, theme] of [["en", "light"], ["zh", "dark"]]) {
+    const page = await site.open({ as: "ada", lang, theme, size: "narrow" });
+    for (const path of ["/audit", "/audit?user=nobody"]) {
+      await page.goto(path);
+      await settled(page);
+      const { wide, seen } = await page.evaluate(() => ({
+        wide: document.documentElement.scrollWidth,
+        seen: document.documentElement.clientWidth,
+      }));
+      assert.ok(wide <= seen, `${path} is ${wide} wide on ${seen}`);
+      for (const field of await page.locator("form.filters .input").all()) {
+        const box = await field.boundingBox();
+        assert.ok(box.x >= 0 && box.x + box.width <= 390, `a field stands at ${box.x}, ${box.width} wide`);
+      }
+    }
+    flawless(page);
+    await page.context().close();
+  }
 });
 
 test("an owner has the log of their project, and nobody else's", async () => {

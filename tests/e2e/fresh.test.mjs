@@ -67,7 +67,7 @@ const EMPTY = [
   ["/users", "button", "Invite", "dialog"],
   ["/users?text=nobody", "link", "Show everybody", /\/users$/],
   ["/me", "button", "New token", "dialog"],
-  ["/audit?user=nobody", "link", "Clear", /\/audit$/],
+  ["/audit?user=nobody", "link", "Clear filter", /\/audit$/],
 ];
 
 test("every empty page says what can be done, and that can be done from there", async () => {

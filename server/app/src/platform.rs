@@ -156,13 +156,17 @@ impl Platform {
             workspace: self.data.workspace(),
             code: self.data.code(),
             local: self.executor()?,
-            vault: Arc::new(StoreVault::new(self.store.clone(), self.keyring()?)),
+            vault: Arc::new(self.vault()?),
             keeps: Arc::new(self.store.clone()),
             slurm: self.config.settings.slurm.clone(),
             store: self.store.clone(),
             keys: self.keyring()?,
             clock: self.clock.clone(),
         }))
+    }
+
+    fn vault(&self) -> anyhow::Result<StoreVault> {
+        Ok(StoreVault::new(self.store.clone(), self.keyring()?, self.clock.clone()))
     }
 
     /// Keeps the clusters in step with the database, once it is looked.
@@ -179,7 +183,7 @@ impl Platform {
             return Ok(Arc::clone(executor));
         }
         let mut config = local_config(&self.config, &self.data)?;
-        config.vault = Some(Arc::new(StoreVault::new(self.store.clone(), self.keyring()?)));
+        config.vault = Some(Arc::new(self.vault()?));
         let executor = LocalExecutor::new(config, self.clock.clone())?;
         Ok(Arc::clone(slot.insert(executor)))
     }

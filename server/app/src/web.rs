@@ -14,6 +14,7 @@ use axum::routing::get;
 use cubeloom_domain::template::TemplateSet;
 use cubeloom_engine::Handle;
 use cubeloom_web::alerts::{AlertSettings, SmtpSettings, SmtpTls};
+use cubeloom_web::audit::stream::{AuditSettings, Webhook};
 use cubeloom_web::auth::oidc;
 use cubeloom_web::{Keys, Parts, Settings, TerminalSettings, Web};
 use tokio::net::TcpListener;
@@ -22,7 +23,7 @@ use tokio::task::JoinHandle;
 
 use crate::config::{Config, Encryption, Origin};
 use crate::connections::{self, Limits};
-use crate::exit;
+use crate::exit::{self, Invalid};
 use crate::metrics::Sources;
 use crate::platform::Platform;
 use crate::telemetry;
@@ -38,6 +39,7 @@ pub struct RunningWeb {
     pub url: String,
     /// The link with which the first administrator makes an account, while there is nobody.
     pub first_link: Option<String>,
+    web: Web,
     stop: watch::Sender<bool>,
     task: JoinHandle<()>,
 }
@@ -70,9 +72,9 @@ pub async fn start(
         let routes = Router::new().route("/metrics", get(cubeloom_web::metrics)).with_state(web.clone());
         tokio::spawn(connections::serve(listener, routes, limits, stopped.clone()));
     }
-    let routes = cubeloom_web::router(web).layer(from_fn(telemetry::continue_trace));
+    let routes = cubeloom_web::router(web.clone()).layer(from_fn(telemetry::continue_trace));
     let task = tokio::spawn(connections::serve(listener, routes, limits, stopped));
-    Ok(RunningWeb { address, url, first_link, stop, task })
+    Ok(RunningWeb { address, url, first_link, web, stop, task })
 }
 
 /// Takes the address at which whoever reaches it may read the metrics.
@@ -124,6 +126,7 @@ impl RunningWeb {
         if tokio::time::timeout(std::time::Duration::from_secs(1), &mut self.task).await.is_err() {
             self.task.abort();
         }
+        cubeloom_web::audit::write_counts(&self.web).await;
     }
 
     /// Whether it answers no more.
@@ -193,6 +196,7 @@ fn settings(platform: &Platform, url: String) -> anyhow::Result<Settings> {
         currency: platform.config.settings.accounting.currency.clone(),
         nodes: platform.config.settings.nodes.rule(),
         alerts: alerts(&platform.config)?,
+        audit: audit(&platform.config)?,
         advice: platform.config.settings.advice,
         period: platform.config.settings.engine.period.0,
     })
@@ -225,6 +229,20 @@ fn alerts(config: &Config) -> anyhow::Result<AlertSettings> {
         from: smtp.from.clone(),
     });
     Ok(AlertSettings { private_addresses: section.private_addresses, smtp })
+}
+
+/// Where the audit log is sent to.
+fn audit(config: &Config) -> anyhow::Result<AuditSettings> {
+    let section = &config.settings.audit;
+    let authorization = hidden("[audit] authorization", section.authorization.as_deref())?;
+    let wrong = |key: &str| {
+        let key = key.to_owned();
+        move |why: String| Invalid::error(format!("[audit] {key}: {why}"))
+    };
+    let syslog = section.syslog.as_deref().map(|text| text.parse().map_err(wrong("syslog")));
+    let webhook = hidden("[audit] webhook", section.webhook.as_deref())?;
+    let webhook = webhook.map(|url| Webhook::new(&url, authorization.as_deref()).map_err(wrong("webhook")));
+    Ok(AuditSettings { syslog: syslog.transpose()?, webhook: webhook.transpose()? })
 }
 
 /// A value that the configuration holds itself, or says where it is: `env:NAME`, `file:/path`.

@@ -287,7 +287,7 @@ pub struct AuditEntry {
     pub user_id: Option<String>,
     /// Who: the name.
     pub user_name: String,
-    /// By what: `session`, `token <name>`, `hook <name>`, `command line`, `server`.
+    /// By what: `session`, `token <name>`, `hook <name>`, `command line`, `run`, `server`.
     pub via: String,
     /// From where: an IP address, or empty on the server's own machine.
     pub address: String,

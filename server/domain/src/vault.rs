@@ -4,28 +4,55 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Debug, Formatter};
 
 use crate::executor::BoxFuture;
+use crate::ids::AttemptKey;
 use crate::job::Job;
 
-/// Where the secrets of projects and people are.
+/// The attempt that a secret is given to.
+#[derive(Clone, Copy, Debug)]
+pub struct Consumer<'a> {
+    /// The attempt.
+    pub key: &'a AttemptKey,
+    /// Its project.
+    pub project: &'a str,
+    /// Whom it runs for.
+    pub user: &'a str,
+}
+
+impl<'a> From<&'a Job> for Consumer<'a> {
+    fn from(job: &'a Job) -> Self {
+        Self { key: &job.key, project: &job.project, user: &job.user }
+    }
+}
+
+/// Where the secrets of projects and people are. What is given out is noted in the audit log.
 pub trait Vault: Debug + Send + Sync {
-    /// The value of the secret that a job of `user` in `project` means by `name`; `None` when neither of them has one.
+    /// The value of the secret that an attempt means by `name`; `None` when neither its person nor its project has one.
     /// It is asked for when workers are started, and is not kept, nor written down.
     ///
     /// # Errors
     /// A sentence that names the secret, never its value.
     fn secret<'a>(
         &'a self,
-        project: &'a str,
-        user: &'a str,
+        consumer: Consumer<'a>,
         name: &'a str,
     ) -> BoxFuture<'a, Result<Option<String>, String>>;
+
+    /// Notes that an attempt is given a secret that the vault does not hold: one of the server's configuration.
+    ///
+    /// # Errors
+    /// A sentence that names the secret.
+    fn note<'a>(&'a self, consumer: Consumer<'a>, name: &'a str) -> BoxFuture<'a, Result<(), String>>;
 
     /// The account by which a project pulls images from a registry; `None` when it has none there. Asked for and kept as
     /// secrets are.
     ///
     /// # Errors
     /// A sentence that names the registry, never the password.
-    fn login<'a>(&'a self, project: &'a str, host: &'a str) -> BoxFuture<'a, Result<Option<Login>, String>>;
+    fn login<'a>(
+        &'a self,
+        consumer: Consumer<'a>,
+        host: &'a str,
+    ) -> BoxFuture<'a, Result<Option<Login>, String>>;
 }
 
 /// The values of the secrets that a job names, by name; without a vault there are none.
@@ -36,7 +63,7 @@ pub async fn secrets_of(vault: Option<&dyn Vault>, job: &Job) -> Result<BTreeMap
     let mut values = BTreeMap::new();
     for mount in &job.secrets {
         let value = match vault {
-            Some(vault) => vault.secret(&job.project, &job.user, &mount.name).await?,
+            Some(vault) => vault.secret(job.into(), &mount.name).await?,
             None => None,
         };
         let value = value

@@ -125,7 +125,7 @@ impl KubernetesExecutor {
         let secrets = vault::secrets_of(self.cluster.config.vault.as_deref(), job).await?;
         let login = match (&job.registry, &self.cluster.config.vault) {
             (Some(host), Some(vault)) if new => {
-                let login = vault.login(&job.project, host).await?;
+                let login = vault.login(job.into(), host).await?;
                 Some(login.ok_or_else(|| {
                     format!("there is no account at the registry `{host}` any more: add it to the project")
                 })?)

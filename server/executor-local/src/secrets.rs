@@ -8,6 +8,7 @@ use std::path::{Component, Path};
 
 use cubeloom_domain::job::SecretMount;
 use cubeloom_domain::lowered::LocalJob;
+use cubeloom_domain::vault::{Consumer, Vault};
 use cubeloom_files::{Dir, give};
 
 use crate::config::{LocalConfig, SecretSource};
@@ -34,11 +35,13 @@ impl Values {
             if values.contains_key(&mount.name) {
                 continue;
             }
-            let kept = match &config.vault {
-                Some(vault) => vault.secret(&job.project, user, &mount.name).await?,
-                None => None,
+            let value = match &config.vault {
+                Some(vault) => {
+                    let consumer = Consumer { key: &job.key, project: &job.project, user };
+                    kept(config, vault.as_ref(), consumer, &mount.name).await?
+                }
+                None => configured(config, &mount.name)?,
             };
-            let value = kept.map_or_else(|| configured(config, &mount.name), Ok)?;
             values.insert(mount.name.clone(), value);
         }
         Ok(Self(values))
@@ -83,6 +86,21 @@ impl Values {
     pub(crate) fn masks(&self, mounts: &[SecretMount]) -> Vec<String> {
         mask::forms(mounts.iter().filter_map(|mount| self.0.get(&mount.name)))
     }
+}
+
+/// A secret of the vault, or else of the configuration.
+async fn kept(
+    config: &LocalConfig,
+    vault: &dyn Vault,
+    consumer: Consumer<'_>,
+    name: &str,
+) -> Result<String, String> {
+    if let Some(value) = vault.secret(consumer, name).await? {
+        return Ok(value);
+    }
+    let value = configured(config, name)?;
+    vault.note(consumer, name).await?;
+    Ok(value)
 }
 
 fn configured(config: &LocalConfig, name: &str) -> Result<String, String> {

@@ -22,6 +22,8 @@ pub struct AuditFilter {
     pub action: Option<String>,
     /// Only about the thing of this name or id.
     pub subject: Option<String>,
+    /// Only about things whose name or id contains this, in whatever case.
+    pub text: Option<String>,
     /// Only at this moment or later.
     pub since: Option<Timestamp>,
     /// Only before this moment.
@@ -39,6 +41,7 @@ impl Default for AuditFilter {
             user: None,
             action: None,
             subject: None,
+            text: None,
             since: None,
             until: None,
             before: None,
@@ -66,6 +69,7 @@ impl Store {
         wanted.text("user_name =", filter.user.as_deref())?;
         wanted.begins("action", filter.action.as_deref())?;
         wanted.text("subject =", filter.subject.as_deref())?;
+        wanted.contains(&["subject"], filter.text.as_deref())?;
         wanted.int("at >=", filter.since.map(|time| time.0))?;
         wanted.int("at <", filter.until.map(|time| time.0))?;
         wanted.text("id <", filter.before.as_deref())?;

@@ -6,6 +6,7 @@
 mod active;
 mod alerts;
 mod audit;
+mod audit_streams;
 mod backend;
 mod backfills;
 mod budgets;
@@ -80,6 +81,7 @@ use tokio::sync::{Mutex, watch};
 pub use active::{Ahead, RunElsewhere};
 pub use alerts::{Batch, IdleCards, QuotaUse, Receiver, Settled};
 pub use audit::AuditFilter;
+pub use audit_streams::AuditStream;
 pub use backend::Backend;
 pub use conditions::PageOf;
 pub use error::StoreError;

@@ -277,6 +277,7 @@ const OF_RUN: &[&str] = &[
     "DELETE FROM wishes WHERE run_id = $1",
     "DELETE FROM cache WHERE run_id = $1",
     "DELETE FROM run_code WHERE run_id = $1",
+    "DELETE FROM secret_uses WHERE run_id = $1",
     "UPDATE firings SET run_id = NULL WHERE run_id = $1",
     "DELETE FROM runs WHERE id = $1",
 ];

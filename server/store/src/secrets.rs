@@ -1,5 +1,6 @@
 //! Secrets of projects and of people, as they come: encrypted.
 
+use cubeloom_domain::RunId;
 use cubeloom_domain::belongings::{Owner, SealedSecret};
 use cubeloom_domain::identity::AuditEntry;
 use sqlx::AnyConnection;
@@ -46,6 +47,29 @@ impl Store {
         let sql = "SELECT name, description, sealed, created_at, updated_at, updated_by, revision FROM secrets \
                    WHERE owner_kind = $1 AND owner = $2 AND name = $3";
         self.one(sql, Values::texts("secret", &[kind, whose, name])?, |row| read(row, owner)).await
+    }
+
+    /// Writes into the audit log that a run was given a secret: `entry` has whose run it is and the secret's name. The
+    /// first time only, of each run, person and secret; whether this was it.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn note_secret_use(&self, run: &RunId, entry: &AuditEntry) -> Result<bool, StoreError> {
+        let key = [run.as_str(), &entry.user_name, &entry.subject];
+        let known = "SELECT 1 FROM secret_uses WHERE run_id = $1 AND user_name = $2 AND secret = $3";
+        let found = self.one(known, Values::texts("use of a secret", &key)?, |_| Ok(())).await?;
+        if found.is_some() {
+            return Ok(false);
+        }
+        self.transact(async |connection| {
+            let sql = "INSERT INTO secret_uses (run_id, user_name, secret) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
+            let new = execute(connection, sql, Values::texts("use of a secret", &key)?).await? > 0;
+            if new {
+                audit::write(connection, entry).await?;
+            }
+            Ok(new)
+        })
+        .await
     }
 
     /// The secrets of a project or a person, by name.

@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use cubeloom_domain::RunId;
 use cubeloom_domain::identity::Role;
 
-use crate::audit::{self, Act};
+use crate::audit::{self, Act, Download};
 use crate::auth::{self, Caller};
 use crate::error::{ApiError, ApiResult, Kind};
 use crate::limits::Standing;
@@ -23,6 +23,7 @@ pub(crate) async fn guard(State(web): State<Web>, request: Request, next: Next) 
     let checked = check(&web, &mut parts, &mut extras).await;
     let mut response = match checked {
         Ok((rule, caller)) => {
+            let download = Download::asked(&web, &mut parts, rule, caller.as_ref()).await;
             if let Some(caller) = &caller {
                 parts.extensions.insert(caller.clone());
             }
@@ -31,6 +32,10 @@ pub(crate) async fn guard(State(web): State<Web>, request: Request, next: Next) 
             // What was refused has changed nothing; of what failed nobody knows.
             if rule.changes_rights() && !response.status().is_client_error() {
                 web.people().forget();
+            }
+            let download = download.and_then(|download| download.answered(&response));
+            if let Some(download) = download {
+                download.note(&web).await;
             }
             // For the page of a refusal.
             response.extensions_mut().insert(Seen(caller));

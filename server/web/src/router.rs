@@ -9,7 +9,7 @@ use crate::live::Hub;
 use crate::metrics::metrics;
 use crate::monitoring;
 use crate::state::Web;
-use crate::{alerts, api, archive, assets, guard, limits, pages, schedules};
+use crate::{alerts, api, archive, assets, audit, guard, limits, pages, schedules};
 
 /// The whole web. It listens to the engine from now on, for which it needs the runtime.
 pub fn router(web: Web) -> Router {
@@ -18,6 +18,8 @@ pub fn router(web: Web) -> Router {
     archive::start(&web);
     schedules::start(&web);
     alerts::start(&web);
+    audit::start(&web);
+    audit::stream::start(&web);
     monitoring::start(&web);
     let (api, document) = api::router().split_for_parts();
     let routes = Router::new()

@@ -17,7 +17,8 @@ use tokio::sync::{broadcast, watch};
 
 use crate::alerts::AlertSettings;
 use crate::archive::Archive;
-use crate::audit::Refusals;
+use crate::audit::AuditLimit;
+use crate::audit::stream::AuditSettings;
 use crate::auth::{People, Throttle, oidc, secret};
 use crate::forecast::{Lines, Starts};
 use crate::limits::Rates;
@@ -51,7 +52,7 @@ struct Inner {
     runs: Runs,
     throttle: Throttle,
     rates: Rates,
-    refusals: Refusals,
+    audit_limit: AuditLimit,
     oidc: Option<oidc::Provider>,
     live: Hub,
     seats: Seats,
@@ -145,6 +146,8 @@ pub struct Settings {
     pub currency: Option<String>,
     /// Alerts to people.
     pub alerts: AlertSettings,
+    /// Where the audit log is sent to.
+    pub audit: AuditSettings,
     /// When nodes are set aside, and offered again.
     pub nodes: NodeRule,
     /// When advice about cards and tasks is given.
@@ -190,7 +193,7 @@ impl Web {
             oidc,
             people: People::new(),
             throttle: Throttle::new(),
-            refusals: Refusals::default(),
+            audit_limit: AuditLimit::default(),
             runs: Runs::default(),
             live: Hub::new(u64::from_le_bytes(secret::random())),
             seats,
@@ -308,9 +311,9 @@ impl Web {
         &self.0.rates
     }
 
-    /// How many refusals were noted lately.
-    pub(crate) fn refusals(&self) -> &Refusals {
-        &self.0.refusals
+    /// Entries of the audit log of which there may be many.
+    pub(crate) fn audit_limit(&self) -> &AuditLimit {
+        &self.0.audit_limit
     }
 
     /// Slows down who guesses passwords.

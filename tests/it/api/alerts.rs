@@ -20,7 +20,11 @@ pub type Heard = Arc<Mutex<Vec<(String, String)>>>;
 
 /// A receiver of HTTP that answers with this, status line first.
 pub fn receiver(answer: &'static str) -> (String, Heard) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    receiver_at(TcpListener::bind("127.0.0.1:0").unwrap(), answer)
+}
+
+/// The same where this one listens.
+pub fn receiver_at(listener: TcpListener, answer: &'static str) -> (String, Heard) {
     let url = format!("http://127.0.0.1:{}/in?key=hidden", listener.local_addr().unwrap().port());
     let heard = Heard::default();
     let kept = Arc::clone(&heard);

@@ -1,6 +1,9 @@
 //! People: sign-in, sessions, tokens, links, what is audited; and the walls around all of it.
 
 mod audit;
+mod audit_export;
+mod audit_stream;
+mod audit_uses;
 mod changes;
 mod etags;
 mod guessing;

@@ -3426,7 +3426,7 @@ class AuditView(TypedDict):
     """
     via: str
     """
-    By what: `session`, `token <name>`, `hook <name>`, `command line` or `server`.
+    By what: `session`, `token <name>`, `hook <name>`, `command line`, `run` or `server`.
     """
     address: str
     """
@@ -5208,7 +5208,7 @@ class Item2(TypedDict):
     """
     via: str
     """
-    By what: `session`, `token <name>`, `hook <name>`, `command line` or `server`.
+    By what: `session`, `token <name>`, `hook <name>`, `command line`, `run` or `server`.
     """
     address: str
     """

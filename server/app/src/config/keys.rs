@@ -167,6 +167,27 @@ pub const KEYS: &[Key] = &[
         "what prices are in, as it is shown: EUR, CNY, credits",
     ),
     key(
+        "audit",
+        "syslog",
+        Kind::Text,
+        "none",
+        "where the audit log is sent to by syslog: udp://HOST:PORT, tcp://HOST:PORT or unix:///PATH",
+    ),
+    key(
+        "audit",
+        "webhook",
+        Kind::Text,
+        "none",
+        "where it is posted to as JSON lines: env:NAME, file:/path or the address itself",
+    ),
+    key(
+        "audit",
+        "authorization",
+        Kind::Text,
+        "none",
+        "the webhook's header Authorization: env:NAME, file:/path or the value itself",
+    ),
+    key(
         "alerts",
         "private_addresses",
         Kind::Flag,

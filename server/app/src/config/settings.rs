@@ -30,6 +30,8 @@ pub struct Settings {
     pub terminals: Terminals,
     /// Usage and what it costs.
     pub accounting: Accounting,
+    /// Where the audit log is sent to.
+    pub audit: AuditSection,
     /// Alerts to people.
     pub alerts: Alerts,
     /// The server that takes their e-mail.
@@ -245,6 +247,21 @@ pub struct Accounting {
     /// What prices are in, e.g. `EUR`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub currency: Option<String>,
+}
+
+/// `[audit]`; without a receiver the log is in the database only.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct AuditSection {
+    /// `udp://HOST:PORT`, `tcp://HOST:PORT` or `unix:///PATH`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub syslog: Option<String>,
+    /// The address: `env:NAME`, `file:/path`, or the address itself. It may hold a secret, and is never printed.
+    #[serde(serialize_with = "hidden", skip_serializing_if = "Option::is_none")]
+    pub webhook: Option<String>,
+    /// The value of the header `Authorization` for the webhook: `env:NAME`, `file:/path`, or the value itself.
+    #[serde(serialize_with = "hidden", skip_serializing_if = "Option::is_none")]
+    pub authorization: Option<String>,
 }
 
 /// `[alerts]`

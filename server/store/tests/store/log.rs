@@ -57,6 +57,8 @@ async fn the_log_is_filtered_and_paged(fixture: Fixture) {
     assert_eq!(listed(user).await, expected(&|one| one.user_name == "ada"));
     let action = AuditFilter { action: Some("run.".into()), ..base.clone() };
     assert_eq!(listed(action).await, expected(&|one| one.action == "run.create"));
+    let text = AuditFilter { text: Some("ING-7".into()), ..base.clone() };
+    assert_eq!(listed(text).await, expected(&|one| one.subject == "thing-7"));
     let not_a_pattern = AuditFilter { action: Some("run_".into()), ..base.clone() };
     assert_eq!(listed(not_a_pattern).await, []);
     let subject = AuditFilter { subject: Some("thing-3".into()), ..base.clone() };

@@ -4,6 +4,7 @@
 
 mod active;
 mod alerts;
+mod audit_streams;
 mod belongings;
 mod documents;
 mod ends;

@@ -36,8 +36,17 @@ pub(crate) fn file(name: &str, head: &[&str], rows: Vec<Vec<String>>) -> ApiResu
 }
 
 fn table(head: &[&str], rows: Vec<Vec<String>>) -> Result<Vec<u8>, csv::Error> {
+    let head = head.iter().map(|name| (*name).to_owned()).collect();
+    let rows: Vec<_> = std::iter::once(head).chain(rows).collect();
+    lines(&rows)
+}
+
+/// Lines of a table (RFC 4180).
+///
+/// # Errors
+/// When they cannot be written, which does not happen.
+pub(crate) fn lines(rows: &[Vec<String>]) -> Result<Vec<u8>, csv::Error> {
     let mut writer = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(Vec::new());
-    writer.write_record(head)?;
     for row in rows {
         writer.write_record(row.iter().map(|cell| harmless(cell)))?;
     }

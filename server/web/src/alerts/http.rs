@@ -83,7 +83,7 @@ fn client(host: &str, addresses: &[SocketAddr]) -> reqwest::Result<reqwest::Clie
 }
 
 /// An error with its causes, in one line.
-pub(super) fn in_words(error: &dyn Error) -> String {
+pub(crate) fn in_words(error: &dyn Error) -> String {
     let mut said = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

@@ -15,6 +15,7 @@ mod text;
 
 use std::fmt;
 
+pub(crate) use http::in_words;
 pub(crate) use keys::{Part, name as sealed_as, seal};
 pub(crate) use send::send;
 pub(crate) use task::start;

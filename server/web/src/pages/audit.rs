@@ -27,6 +27,15 @@ struct AuditPage {
     entries: Vec<Row>,
     /// The next page of them.
     next: Option<String>,
+    /// Receivers that the log does not reach.
+    failing: Vec<FailingStream>,
+}
+
+/// A receiver that the log does not reach.
+struct FailingStream {
+    name: &'static str,
+    since: Time,
+    error: String,
 }
 
 /// An entry, and what is different since.
@@ -52,10 +61,13 @@ pub(crate) struct Asked {
     #[serde(default)]
     action: String,
     #[serde(default)]
+    text: String,
+    /// The whole name or id, for links.
+    #[serde(default)]
     subject: String,
     #[serde(default)]
     project: String,
-    /// Days, as `2026-03-01`.
+    /// Minutes, as `2026-03-01T09:30`, or days, as `2026-03-01`; both in UTC. The last one counts too.
     #[serde(default)]
     since: String,
     #[serde(default)]
@@ -69,10 +81,11 @@ impl Asked {
         self.pairs().iter().any(|(_, value)| !value.is_empty())
     }
 
-    fn pairs(&self) -> [(&'static str, &str); 6] {
+    fn pairs(&self) -> [(&'static str, &str); 7] {
         [
             ("user", &self.user),
             ("action", &self.action),
+            ("text", &self.text),
             ("subject", &self.subject),
             ("project", &self.project),
             ("since", &self.since),
@@ -87,17 +100,33 @@ impl Asked {
             user: said(&self.user),
             action: said(&self.action),
             subject: said(&self.subject),
-            since: moment(&self.since, 0),
-            // The last day counts too.
-            until: moment(&self.until, 1),
+            text: said(&self.text),
+            since: moment(&self.since, false),
+            until: moment(&self.until, true),
         }
+    }
+
+    /// Where the entries are as a file; `path` is the page's.
+    fn export(&self, path: &str, format: &str) -> String {
+        let time = |text: &str, end| moment(text, end).map(|time| time.to_string()).unwrap_or_default();
+        let (since, until) = (time(&self.since, false), time(&self.until, true));
+        let mut pairs = vec![("format", format)];
+        pairs.extend(self.pairs().into_iter().filter(|(name, _)| !["since", "until"].contains(name)));
+        pairs.extend([("since", since.as_str()), ("until", until.as_str())]);
+        with_query(&format!("/api/v1{path}"), &pairs)
     }
 }
 
-/// The beginning of a day (UTC), or of the one so many after it.
-fn moment(day: &str, later: i64) -> Option<Time> {
-    let time: Time = format!("{day}T00:00:00Z").parse().ok()?;
-    Some(Time(cubeloom_domain::Timestamp(time.0.0 + later * 86_400_000_000)))
+/// The beginning of a minute or a day (UTC), or its end.
+fn moment(text: &str, end: bool) -> Option<Time> {
+    let (start, length) = match text.len() {
+        10 => (format!("{text}T00:00:00Z"), 86_400),
+        16 => (format!("{text}:00Z"), 60),
+        _ => return None,
+    };
+    let time: Time = start.parse().ok()?;
+    let later = if end { length * 1_000_000 } else { 0 };
+    Some(Time(cubeloom_domain::Timestamp(time.0.0 + later)))
 }
 
 /// Every change.
@@ -138,7 +167,19 @@ async fn shown(
         with_query(&path, &pairs)
     });
     let entries = found.items.into_iter().map(|entry| row(&frame, entry)).collect();
-    html(&AuditPage { frame, path, project, asked, entries, next })
+    let failing = if project.is_none() { failing(web).await? } else { Vec::new() };
+    html(&AuditPage { frame, path, project, asked, entries, next, failing })
+}
+
+async fn failing(web: &Web) -> ApiResult<Vec<FailingStream>> {
+    let mut failing = Vec::new();
+    for name in web.settings().audit.names() {
+        let stream = web.store().audit_stream(name).await?;
+        if let Some((since, error)) = stream.and_then(|stream| Some((stream.failed_since?, stream.error?))) {
+            failing.push(FailingStream { name, since: Time(since), error });
+        }
+    }
+    Ok(failing)
 }
 
 fn row(frame: &Frame, entry: AuditView) -> Row {
@@ -152,6 +193,7 @@ fn via(frame: &Frame, via: &str) -> String {
     match via {
         "session" => frame.t("audit.via-session").into(),
         "server" => frame.t("audit.via-server").into(),
+        "run" => frame.t("audit.via-run").into(),
         "command line" => frame.t("audit.via-command-line").into(),
         other => match other.strip_prefix("token ") {
             Some(name) => frame.t_with("audit.via-token", [("name", name)]),
@@ -199,8 +241,17 @@ mod tests {
     }
 
     #[test]
-    fn a_day_ends_where_the_next_begins() {
-        assert_eq!(moment("2026-03-01", 1), moment("2026-03-02", 0));
-        assert_eq!(moment("soon", 0), None);
+    fn a_day_ends_where_the_next_begins_and_a_minute_too() {
+        assert_eq!(moment("2026-03-01", true), moment("2026-03-02", false));
+        assert_eq!(moment("2026-03-01T23:59", true), moment("2026-03-02T00:00", false));
+        assert_eq!((moment("soon", false), moment("2026-13-01", false)), (None, None));
+    }
+
+    #[test]
+    fn a_file_has_what_the_page_has() {
+        let asked = Asked { text: "a b".into(), until: "2026-03-01".into(), ..Asked::default() };
+        let path = asked.export("/projects/shop/audit", "csv");
+        let until = "until=2026-03-02T00%3A00%3A00.000000Z";
+        assert_eq!(path, format!("/api/v1/projects/shop/audit?format=csv&text=a+b&{until}"));
     }
 }

@@ -1,46 +1,86 @@
 //! The secrets of the database, as executors ask for them when a worker starts.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use cubeloom_domain::belongings::Owner;
 use cubeloom_domain::executor::BoxFuture;
-use cubeloom_domain::vault::{Login, Vault};
+use cubeloom_domain::vault::{Consumer, Login, Vault};
+use cubeloom_domain::{Clock, RunId};
 use cubeloom_store::{Store, StoreError};
+use serde_json::{Value, json};
 
 use super::Keyring;
+use crate::audit::{Act, Actor};
 use crate::error::{ApiError, ApiResult};
 use crate::state::Web;
 
-/// Opens secrets of the database. Nothing is kept: each worker is given what holds when it starts.
+/// How many uses are remembered as noted, so that the database is not asked for each attempt.
+const REMEMBERED: usize = 10_000;
+
+/// Opens secrets of the database. No value is kept: each worker is given what holds when it starts. That a run was given one
+/// is in the audit log, once for each run and person.
 #[derive(Clone)]
 pub struct StoreVault {
     store: Store,
     keys: Keyring,
+    clock: Arc<dyn Clock>,
+    noted: Arc<Mutex<HashSet<(RunId, String, String)>>>,
 }
 
 impl StoreVault {
     /// On this database, with these keys.
     #[must_use]
-    pub fn new(store: Store, keys: Keyring) -> Self {
-        Self { store, keys }
+    pub fn new(store: Store, keys: Keyring, clock: Arc<dyn Clock>) -> Self {
+        Self { store, keys, clock, noted: Arc::default() }
     }
 
-    async fn find(&self, project: &str, user: &str, name: &str) -> Result<Option<String>, String> {
-        let asked = owners(&self.store, project, user).await.map_err(|error| could_not(name, &error))?;
-        for owner in asked {
+    async fn find(&self, consumer: Consumer<'_>, name: &str) -> Result<Option<String>, String> {
+        let asked = owners(&self.store, consumer.project, consumer.user).await;
+        for owner in asked.map_err(|error| could_not(name, &error))? {
             let found = self.store.secret(&owner, name).await.map_err(|error| could_not(name, &error))?;
             if let Some(secret) = found {
                 let opened = self.keys.open(&owner, name, &secret.sealed);
-                return opened
-                    .map(Some)
-                    .map_err(|error| format!("the secret `{name}` cannot be read: {error}"));
+                let value = opened.map_err(|error| format!("the secret `{name}` cannot be read: {error}"))?;
+                let of = if matches!(owner, Owner::User(_)) { "user" } else { "project" };
+                self.noted(consumer, name, json!({"of": of})).await?;
+                return Ok(Some(value));
             }
         }
         Ok(None)
     }
 
-    async fn account(&self, project: &str, host: &str) -> Result<Option<Login>, String> {
+    /// Notes a use of a secret; `what` has more about it. What cannot be noted is not given.
+    async fn noted(&self, consumer: Consumer<'_>, name: &str, mut what: Value) -> Result<(), String> {
+        let run = &consumer.key.run;
+        let of_run = (run.clone(), consumer.user.to_owned(), name.to_owned());
+        if self.noted.lock().unwrap_or_else(PoisonError::into_inner).contains(&of_run) {
+            return Ok(());
+        }
+        let user = self.store.user_by_name(consumer.user).await.map_err(|error| could_not(name, &error))?;
+        let actor = Actor {
+            user_id: user.map(|user| user.id),
+            user_name: consumer.user.into(),
+            via: "run".into(),
+            address: String::new(),
+            project: Some(consumer.project.into()),
+        };
+        what["run"] = run.as_str().into();
+        what["task"] = consumer.key.task.as_str().into();
+        let act = Act { store: &self.store, now: self.clock.now(), actor };
+        let entry = act.entry("secret.use", name).after(what);
+        self.store.note_secret_use(run, &entry).await.map_err(|error| could_not(name, &error))?;
+        let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
+        if noted.len() >= REMEMBERED {
+            noted.clear();
+        }
+        noted.insert(of_run);
+        Ok(())
+    }
+
+    async fn account(&self, consumer: Consumer<'_>, host: &str) -> Result<Option<Login>, String> {
+        let project = consumer.project;
         let could_not =
             |why: &dyn fmt::Display| format!("the account at the registry `{host}` cannot be read: {why}");
         let registries = self.store.registries(project).await.map_err(|error| could_not(&error))?;
@@ -53,6 +93,7 @@ impl StoreVault {
             secret.ok_or_else(|| could_not(&format_args!("the project has no secret `{name}` any more")))?;
         let opened = self.keys.open(&owner, &name, &secret.sealed);
         let password = opened.map_err(|error| could_not(&error))?;
+        self.noted(consumer, &name, json!({"of": "project", "registry": host})).await?;
         Ok(Some(Login { user: registry.user, password }))
     }
 }
@@ -70,15 +111,22 @@ impl fmt::Debug for StoreVault {
 impl Vault for StoreVault {
     fn secret<'a>(
         &'a self,
-        project: &'a str,
-        user: &'a str,
+        consumer: Consumer<'a>,
         name: &'a str,
     ) -> BoxFuture<'a, Result<Option<String>, String>> {
-        Box::pin(self.find(project, user, name))
+        Box::pin(self.find(consumer, name))
     }
 
-    fn login<'a>(&'a self, project: &'a str, host: &'a str) -> BoxFuture<'a, Result<Option<Login>, String>> {
-        Box::pin(self.account(project, host))
+    fn note<'a>(&'a self, consumer: Consumer<'a>, name: &'a str) -> BoxFuture<'a, Result<(), String>> {
+        Box::pin(self.noted(consumer, name, json!({"of": "server"})))
+    }
+
+    fn login<'a>(
+        &'a self,
+        consumer: Consumer<'a>,
+        host: &'a str,
+    ) -> BoxFuture<'a, Result<Option<Login>, String>> {
+        Box::pin(self.account(consumer, host))
     }
 }
 

@@ -75,7 +75,7 @@ fn look_at_entries(ada: &Client, actions: BTreeSet<&str>) {
         let via = item["via"].as_str().unwrap();
         let by_hand = via == "command line";
         // A back-fill may have started its first run by now: nobody asked for that one from anywhere.
-        let address = if by_hand || ["server", "backfill"].contains(&via) { "" } else { "127.0.0.1" };
+        let address = if by_hand || ["server", "backfill", "run"].contains(&via) { "" } else { "127.0.0.1" };
         assert_eq!(item["address"], address, "{item}");
         assert!(item["at"].as_str().is_some_and(|at| at.ends_with('Z')), "{item}");
         let has = |name: &str| item.get(name).is_some_and(|value| !value.is_null());

@@ -48,7 +48,7 @@ impl Log {
         for entry in log["items"].as_array().unwrap() {
             let text = |name: &str| entry[name].as_str().unwrap_or_default().to_owned();
             // What the tests' commands did meanwhile, and the server by itself, is no doing of the request's.
-            let by_request = !["server", "command line"].contains(&text("via").as_str());
+            let by_request = !["server", "command line", "run"].contains(&text("via").as_str());
             if self.known.borrow_mut().insert(text("id")) && by_request {
                 actions.insert(text("action"));
             }

@@ -1,25 +1,40 @@
 //! `GET /audit`
 
 use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::{IntoResponse, Response};
 
+use super::export::{AuditFormat, AuditFormatQuery, export};
 use super::{AuditQuery, AuditView, page};
+use crate::auth::Caller;
 use crate::error::ApiResult;
 use crate::extract::{Json, Query};
 use crate::page::{Page, PageQuery};
 use crate::state::Web;
 
-/// Every change, the newest first: who, what, from where, before and after.
+/// Every change, what was refused and what was taken out, the newest first: who, what, from where, before and after. In
+/// pages of JSON, or whole as a table (`text/csv`) or as JSON lines (`application/x-ndjson`).
 #[utoipa::path(
     get,
     path = "/audit",
     tag = "people",
-    params(AuditQuery, PageQuery),
-    responses((status = 200, body = Page<AuditView>))
+    params(AuditQuery, AuditFormatQuery, PageQuery),
+    responses(
+        (status = 200, content(
+            (Page<AuditView> = "application/json"), (String = "text/csv"), (String = "application/x-ndjson")
+        ))
+    )
 )]
 pub(crate) async fn list(
     State(web): State<Web>,
+    caller: Caller,
+    headers: HeaderMap,
     Query(wanted): Query<AuditQuery>,
+    Query(format): Query<AuditFormatQuery>,
     Query(query): Query<PageQuery>,
-) -> ApiResult<Json<Page<AuditView>>> {
-    Ok(Json(page(&web, wanted, &query).await?))
+) -> ApiResult<Response> {
+    match format.of(&headers) {
+        AuditFormat::Json => Ok(Json(page(&web, wanted, &query).await?).into_response()),
+        format => export(web, &caller, wanted, format).await,
+    }
 }

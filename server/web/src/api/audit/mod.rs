@@ -1,5 +1,6 @@
 //! The audit log.
 
+mod export;
 mod list;
 mod of_project;
 mod view;
@@ -12,6 +13,7 @@ use crate::error::ApiResult;
 use crate::page::{Page, PageQuery};
 use crate::state::Web;
 
+pub(crate) use export::json_line;
 pub(crate) use view::{AuditQuery, AuditView};
 
 /// The endpoints.

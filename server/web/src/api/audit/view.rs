@@ -17,7 +17,7 @@ pub struct AuditView {
     pub at: Time,
     /// The name of who did it.
     pub user: String,
-    /// By what: `session`, `token <name>`, `hook <name>`, `command line` or `server`.
+    /// By what: `session`, `token <name>`, `hook <name>`, `command line`, `run` or `server`.
     pub via: String,
     /// From which address; empty on the server's own machine.
     pub address: String,
@@ -65,6 +65,8 @@ pub struct AuditQuery {
     pub action: Option<String>,
     /// Only about the thing of this name or id.
     pub subject: Option<String>,
+    /// Only about things whose name or id contains this, in whatever case.
+    pub text: Option<String>,
     /// Only at this moment or later.
     pub since: Option<Time>,
     /// Only before this moment.
@@ -81,6 +83,7 @@ impl From<AuditQuery> for AuditFilter {
             user: said(wanted.user),
             action: said(wanted.action),
             subject: said(wanted.subject),
+            text: said(wanted.text),
             since: wanted.since.map(|time| time.0),
             until: wanted.until.map(|time| time.0),
             ..Self::default()

@@ -1,7 +1,8 @@
 //! Entries of the audit log.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+mod downloads;
+mod limit;
+pub mod stream;
 
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::identity::AuditEntry;
@@ -11,37 +12,32 @@ use serde_json::Value;
 use crate::auth::{Caller, secret};
 use crate::state::Web;
 
+pub(crate) use downloads::Download;
+pub use limit::write_counts;
+pub(crate) use limit::{AuditLimit, start};
+
 /// Refusals that go into the log each minute, of one person or one address: who tries everything is not to fill it.
 const REFUSALS: u32 = 10;
+/// Downloads of one kind that go into the log each minute, of one person.
+const DOWNLOADS: u32 = 30;
 
-/// How many refusals were noted lately.
-#[derive(Debug, Default)]
-pub(crate) struct Refusals(Mutex<(i64, HashMap<String, u32>)>);
-
-impl Refusals {
-    /// Whether one more of this person or address is noted.
-    fn is_noted(&self, whose: &str, now: Timestamp) -> bool {
-        const MINUTE: i64 = 60_000_000;
-        let mut noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (minute, counts) = &mut *noted;
-        if *minute != now.0 / MINUTE {
-            *minute = now.0 / MINUTE;
-            counts.clear();
-        }
-        let count = counts.entry(whose.to_owned()).or_default();
-        *count += 1;
-        *count <= REFUSALS
-    }
+/// Notes that somebody was refused; many in one minute are counted only.
+pub(crate) async fn refuse(web: &Web, act: &Act<'_>, action: &'static str, subject: String) {
+    note(web, act, REFUSALS, &act.entry(action, subject)).await;
 }
 
-/// Notes that somebody was refused, unless they were too often in this minute. A database that does not answer now is no
-/// reason to answer otherwise.
-pub(crate) async fn refuse(web: &Web, act: &Act<'_>, action: &str, subject: String) {
-    let whose = act.actor.user_id.as_deref().unwrap_or(&act.actor.address);
-    if web.refusals().is_noted(whose, act.now)
-        && let Err(error) = act.store.audit(&act.entry(action, subject)).await
+/// Notes that somebody took something out; many in one minute are counted only.
+pub(crate) async fn take_out(web: &Web, act: &Act<'_>, entry: &Entry) {
+    note(web, act, DOWNLOADS, entry).await;
+}
+
+/// Writes an entry, unless its person or address had so many of its action in this minute. A database that does not answer
+/// now is no reason to answer otherwise.
+async fn note(web: &Web, act: &Act<'_>, most: u32, entry: &Entry) {
+    if web.audit_limit().admits(&act.actor, &entry.action, most, act.now)
+        && let Err(error) = act.store.audit(entry).await
     {
-        tracing::warn!(%error, action, "a refusal is not in the audit log");
+        tracing::warn!(%error, action = entry.action, "something is not in the audit log");
     }
 }
 
@@ -173,19 +169,5 @@ impl std::ops::Deref for Entry {
 
     fn deref(&self) -> &AuditEntry {
         &self.0
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ten_refusals_a_minute_are_noted_of_each() {
-        let refusals = Refusals::default();
-        let noted = |whose: &str, at: i64| {
-            (0..15).filter(|_| refusals.is_noted(whose, Timestamp(at * 60_000_000))).count()
-        };
-        assert_eq!((noted("a", 1), noted("b", 1), noted("a", 1), noted("a", 2)), (10, 10, 0, 10));
     }
 }
