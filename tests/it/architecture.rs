@@ -23,7 +23,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("executor-slurm", &["domain", "executor-local", "files", "workers"]),
     ("testkit", &["domain"]),
     ("engine", &["domain", "files", "admission", "compiler", "sizing", "store", "storage"]),
-    ("web", &["domain", "admission", "alerts", "compiler", "sizing", "store", "storage", "monitoring"]),
+    (
+        "web",
+        &["domain", "files", "admission", "alerts", "compiler", "sizing", "store", "storage", "monitoring"],
+    ),
     (
         "app",
         &[

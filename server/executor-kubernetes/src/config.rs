@@ -1,7 +1,6 @@
 //! What the executor for a Kubernetes cluster is told.
 
 use std::fmt;
-use std::fs;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,6 +12,7 @@ use cubeloom_domain::identity::Keeps;
 use cubeloom_domain::kubernetes::KubernetesFacts;
 use cubeloom_domain::usage::{CardTime, PodUse, WorkerLines};
 use cubeloom_domain::vault::Vault;
+use cubeloom_files::own;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -122,10 +122,10 @@ impl KubernetesConfig {
     pub(crate) fn keep(&self, what: &str, known: &impl Serialize) {
         let file = self.file(what);
         let written = serde_json::to_vec(known).map_err(io::Error::other).and_then(|text| {
-            fs::create_dir_all(file.parent().unwrap_or(&file))?;
+            own::create_dir_all(file.parent().unwrap_or(&file))?;
             let aside = file.with_extension("part");
-            fs::write(&aside, text)?;
-            fs::rename(aside, &file)
+            own::write(&aside, text)?;
+            own::rename(aside, &file)
         });
         if let Err(error) = written {
             tracing::warn!(cluster = self.name, what, %error, "what is known of a cluster cannot be written down");
@@ -135,7 +135,7 @@ impl KubernetesConfig {
     /// What an earlier server has kept; the default when that is nothing.
     #[must_use]
     pub(crate) fn kept<T: DeserializeOwned + Default>(&self, what: &str) -> T {
-        let text = fs::read(self.file(what)).unwrap_or_default();
+        let text = own::read(self.file(what)).unwrap_or_default();
         serde_json::from_slice(&text).unwrap_or_default()
     }
 }

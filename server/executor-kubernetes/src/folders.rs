@@ -2,7 +2,6 @@
 //! workspace, which pods see as a claim.
 
 use std::ffi::OsStr;
-use std::fs::{self, File};
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::os::unix::fs::PermissionsExt;
@@ -14,7 +13,7 @@ use cubeloom_domain::executor::Notice;
 use cubeloom_domain::job::Job;
 use cubeloom_domain::kubernetes::{OUTPUTS, attempt_folder, code_folder};
 use cubeloom_domain::outcome::WorkerName;
-use cubeloom_files::{Dir, Links, give};
+use cubeloom_files::{Dir, Links, give, own};
 use cubeloom_workers::place::{Guard, Place};
 use rustix::fs::OFlags;
 
@@ -87,15 +86,15 @@ impl Folders {
     /// It cannot be written.
     pub fn write_record(&self, job: &Job, names: &Names) -> io::Result<()> {
         let folder = self.attempt(&job.key);
-        fs::create_dir_all(&folder)?;
+        own::create_dir_all(&folder)?;
         let aside = folder.join(format!("{RECORD}.part"));
-        fs::write(&aside, serde_json::to_vec(&(job, names))?)?;
-        fs::rename(aside, folder.join(RECORD))
+        own::write(&aside, serde_json::to_vec(&(job, names))?)?;
+        own::rename(aside, folder.join(RECORD))
     }
 
     /// What was submitted under a key, as far as this server's data folder knows.
     pub fn record(&self, key: &AttemptKey) -> Option<(Arc<Job>, Names)> {
-        let text = fs::read(self.attempt(key).join(RECORD)).ok()?;
+        let text = own::read(self.attempt(key).join(RECORD)).ok()?;
         let (job, names): (Job, Names) = serde_json::from_slice(&text).ok()?;
         Some((Arc::new(job), names))
     }
@@ -105,7 +104,7 @@ impl Folders {
     /// # Errors
     /// It cannot be written.
     pub fn mark_released(&self, key: &AttemptKey) -> io::Result<()> {
-        fs::write(self.attempt(key).join(RELEASED), "")
+        own::write(self.attempt(key).join(RELEASED), "")
     }
 
     /// Whether that was noted, by this server or one before it.
@@ -121,12 +120,12 @@ impl Folders {
         if told.is_empty() {
             return Ok(());
         }
-        fs::write(self.attempt(key).join(TOLD), serde_json::to_vec(told)?)
+        own::write(self.attempt(key).join(TOLD), serde_json::to_vec(told)?)
     }
 
     /// What was kept.
     pub fn told(&self, key: &AttemptKey) -> Vec<Notice> {
-        let text = fs::read(self.attempt(key).join(TOLD)).unwrap_or_default();
+        let text = own::read(self.attempt(key).join(TOLD)).unwrap_or_default();
         serde_json::from_slice(&text).unwrap_or_default()
     }
 
@@ -161,7 +160,7 @@ impl Folders {
     fn project(&self, name: &str, share: impl Fn(BorrowedFd<'_>) -> io::Result<()>) -> io::Result<Dir> {
         match Dir::open(&self.workspace.join(name)) {
             Err(errno) if io::Error::from(errno).kind() == io::ErrorKind::NotFound => {
-                fs::create_dir_all(&self.workspace)?;
+                own::create_dir_all(&self.workspace)?;
                 Dir::open(&self.workspace)?.make(Path::new(name), SHARED, share)
             }
             opened => Ok(opened?),
@@ -194,13 +193,13 @@ impl Folders {
 
 /// Copies a folder of the server's into one that pods may change meanwhile.
 fn copy(from: &Path, to: &Dir) -> io::Result<()> {
-    for entry in fs::read_dir(from)? {
+    for entry in own::read_dir(from)? {
         let entry = entry?;
         let (path, name) = (entry.path(), entry.file_name());
         if entry.file_type()?.is_dir() {
             copy(&path, &to.make(Path::new(&name), OPEN, |_| Ok(()))?)?;
         } else {
-            let mut source = File::open(path)?;
+            let mut source = own::open(path)?;
             let mode = source.metadata()?.permissions().mode();
             io::copy(&mut source, &mut to.write(&name, OFlags::EXCL, mode)?)?;
         }
@@ -210,6 +209,7 @@ fn copy(from: &Path, to: &Dir) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::os::unix::fs::{MetadataExt, symlink};
 
     use super::*;

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use cubeloom_domain::logs::LogMark;
+use cubeloom_files::own;
 use cubeloom_workers::log_times;
 use cubeloom_workers::mask::Masker;
 use futures::AsyncReadExt;
@@ -197,9 +198,9 @@ const WHOLE: &str = "whole";
 impl Written {
     /// `None` when all of the container's log is there already.
     fn open(state: &Path, path: &Path, masks: &[String]) -> io::Result<Option<Self>> {
-        std::fs::create_dir_all(path.parent().unwrap_or(path))?;
-        let file = OpenOptions::new().create(true).append(true).open(path)?;
-        let text = std::fs::read_to_string(state).unwrap_or_default();
+        own::create_dir_all(path.parent().unwrap_or(path))?;
+        let file = own::open_with(OpenOptions::new().create(true).append(true), path)?;
+        let text = own::read_to_string(state).unwrap_or_default();
         if text == WHOLE {
             return Ok(None);
         }
@@ -207,7 +208,7 @@ impl Written {
             .split_once(' ')
             .and_then(|(length, place)| Some((length.parse().ok()?, place.parse().ok()?)));
         let length = file.metadata()?.len();
-        let marks = OpenOptions::new().create(true).append(true).open(log_times::path(path))?;
+        let marks = own::open_with(OpenOptions::new().create(true).append(true), log_times::path(path))?;
         Ok(Some(Self { file, marks, length, masker: Masker::new(masks), known, state: state.into() }))
     }
 
@@ -219,7 +220,7 @@ impl Written {
     fn finish(mut self, place: Option<Place>) -> io::Result<()> {
         let rest = self.masker.finish();
         self.put(&rest, place)?;
-        std::fs::write(&self.state, WHOLE)
+        own::write(&self.state, WHOLE)
     }
 
     fn put(&mut self, bytes: &[u8], place: Option<Place>) -> io::Result<()> {
@@ -237,6 +238,6 @@ impl Written {
         self.marks.write_all(&log_times::written(&LogMark { end: self.length, at: place.moment() }))?;
         // What may be the beginning of a secret is to be read again; if it began in an earlier line, the last note stands.
         let Some(within) = place.within.checked_sub(self.masker.held() as u64) else { return Ok(()) };
-        std::fs::write(&self.state, format!("{} {}", self.length, Place { within, ..place }))
+        own::write(&self.state, format!("{} {}", self.length, Place { within, ..place }))
     }
 }

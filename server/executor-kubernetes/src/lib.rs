@@ -4,6 +4,8 @@
 //! the pure modules (`pods`, `roots`, `judge`) say what follows. What an operator does with an object is its own affair:
 //! its status says how a job ended, the pods say which worker was the first cause.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests make the files that they look at"))]
+
 mod access;
 mod aside;
 mod attempt;

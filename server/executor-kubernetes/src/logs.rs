@@ -8,6 +8,7 @@ use cubeloom_domain::AttemptKey;
 use cubeloom_domain::executor::{BoxFuture, Report};
 use cubeloom_domain::logs::{Log, LogName, LogPiece, LogStream, Logs};
 use cubeloom_domain::outcome::WorkerName;
+use cubeloom_files::own;
 use cubeloom_workers::{log_times, logs};
 
 use crate::executor::KubernetesExecutor;
@@ -65,7 +66,7 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send
 
 /// The workers that have written, or could have.
 fn workers(folder: &Path) -> io::Result<Vec<WorkerName>> {
-    let entries = match std::fs::read_dir(folder) {
+    let entries = match own::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(error),

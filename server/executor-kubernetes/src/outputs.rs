@@ -6,6 +6,7 @@ use std::sync::Arc;
 use cubeloom_domain::executor::Report;
 use cubeloom_domain::job::Job;
 use cubeloom_domain::outcome::WorkerName;
+use cubeloom_files::own;
 use cubeloom_workers::mask::Masker;
 use cubeloom_workers::place::Place;
 use cubeloom_workers::{logs, outputs};
@@ -57,8 +58,8 @@ fn readable(cluster: &Cluster, known: &Known, worker: &WorkerName, own: Place) -
         let mut masker = Masker::new(&known.masks);
         let mut text = masker.push(&logs::range(&own, 0, outputs::length(&own))?.bytes);
         text.extend(masker.finish());
-        std::fs::create_dir_all(copy.parent().unwrap_or(&copy))?;
-        std::fs::write(&copy, text)?;
+        own::create_dir_all(copy.parent().unwrap_or(&copy))?;
+        own::write(&copy, text)?;
     }
     Ok(copy.into())
 }

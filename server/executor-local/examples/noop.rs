@@ -1,7 +1,7 @@
 //! Measures what a task costs here: from its submission to the report of its end, for `/bin/true` and, beside
 //! it, a bare fork and exec of the same. `noop <shim> <count> <pause between tasks in ms>`.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout)]
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, clippy::print_stdout)]
 
 #[path = "../tests/it/lower.rs"]
 mod lower;

@@ -4,7 +4,7 @@
 //! the result is clear, leaves a wish to stop in the attempt's folder, at which the shims of the others look.
 
 use std::collections::BTreeMap;
-use std::fs::{self, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use cubeloom_domain::lowered::{LocalJob, LocalWorker};
 use cubeloom_domain::outcome::Outcome;
+use cubeloom_files::own;
 use cubeloom_workers::ends::End;
 use cubeloom_workers::outputs;
 use cubeloom_workers::place::Place;
@@ -140,7 +141,10 @@ impl Alone<'_> {
         }
         let grace_ms = u64::try_from(self.grace.as_millis()).unwrap_or(u64::MAX);
         let wish = serde_json::to_vec(&StopWish { why: StopWhy::Decided, grace_ms })?;
-        let made = OpenOptions::new().write(true).create_new(true).mode(0o640).open(stop_file(self.folder));
+        let made = own::open_with(
+            OpenOptions::new().write(true).create_new(true).mode(0o640),
+            stop_file(self.folder),
+        );
         match made {
             Ok(mut file) => file.write_all(&wish),
             // Somebody else was faster.
@@ -192,7 +196,7 @@ pub(crate) fn gang(job: &LocalJob, folder: impl Into<Place>, wish: Option<StopWi
 /// A sentence that names the folder.
 pub fn provide_template(from: &Path, to: &Path) -> Result<(), String> {
     if let Some(above) = to.parent() {
-        fs::create_dir_all(above)
+        own::create_dir_all(above)
             .map_err(|error| format!("the folder {} cannot be made: {}", above.display(), reason(&error)))?;
     }
     crate::templates::provide(from, to)

@@ -11,6 +11,7 @@ use cubeloom_domain::lowered::{LocalJob, LocalWorker};
 use cubeloom_domain::outcome::{Failure, WorkerName};
 use cubeloom_domain::quantity::Span;
 use cubeloom_domain::{AttemptKey, Bytes, Timestamp};
+use cubeloom_files::own;
 use cubeloom_workers::ends::End;
 use rustix::process::Signal;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
@@ -421,9 +422,9 @@ pub(crate) fn write_wish(dir: &Path, wish: &StopWish) -> std::io::Result<()> {
     let path = spec::stop_file(dir);
     let why = spec::wish_in(dir).map_or(wish.why, |earlier| earlier.why);
     let fresh = dir.join("stop.tmp");
-    std::fs::write(&fresh, serde_json::to_vec(&StopWish { why, ..*wish })?)?;
+    own::write(&fresh, serde_json::to_vec(&StopWish { why, ..*wish })?)?;
     hit("local.wish.before");
-    let written = std::fs::rename(&fresh, &path);
+    let written = own::rename(&fresh, &path);
     hit("local.wish.after");
     written
 }

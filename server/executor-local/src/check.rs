@@ -1,9 +1,9 @@
 //! What this machine offers, line by line, for `cubeloom check`.
 
-use std::fs;
 use std::path::Path;
 
 use cubeloom_domain::Bytes;
+use cubeloom_files::own;
 use rustix::process::{Resource, getrlimit};
 use serde::Serialize;
 
@@ -192,7 +192,7 @@ fn files() -> CheckLine {
 
 fn processes() -> CheckLine {
     let kernel: Option<u64> =
-        fs::read_to_string("/proc/sys/kernel/pid_max").ok().and_then(|text| text.trim().parse().ok());
+        own::read_to_string("/proc/sys/kernel/pid_max").ok().and_then(|text| text.trim().parse().ok());
     let most = [getrlimit(Resource::Nproc).current, kernel].into_iter().flatten().min();
     let ok = most.is_none_or(|most| most >= FEW_FILES);
     let detail = most.map_or("no limit".into(), |most| format!("at most {most}"));

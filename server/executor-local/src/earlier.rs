@@ -1,8 +1,9 @@
 //! How a worker ended before it was started again, which its folder keeps.
 
-use std::fs;
 use std::io;
 use std::path::Path;
+
+use cubeloom_files::own;
 
 use crate::spec::{EXIT, ExitRecord, STARTED, stop_file};
 
@@ -19,12 +20,12 @@ fn name(n: u32) -> String {
 pub(crate) fn put_aside(folder: &Path) -> io::Result<()> {
     let free = (1..).find(|n| !folder.join(name(*n)).exists()).unwrap_or(1);
     for record in [EXIT, STARTED] {
-        match fs::rename(folder.join(record), folder.join(name(free))) {
+        match own::rename(folder.join(record), folder.join(name(free))) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             other => other?,
         }
     }
-    match fs::remove_file(stop_file(folder)) {
+    match own::remove_file(stop_file(folder)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         other => other,
     }
@@ -32,7 +33,7 @@ pub(crate) fn put_aside(folder: &Path) -> io::Result<()> {
 
 /// How it ended each time before. Of a time at whose end nobody knows it, there is nothing.
 pub(crate) fn exits(folder: &Path) -> Vec<ExitRecord> {
-    let read = |n: u32| fs::read(folder.join(name(n))).ok();
+    let read = |n: u32| own::read(folder.join(name(n))).ok();
     let texts = (1..).map_while(read);
     texts.filter_map(|text| serde_json::from_slice(&text).ok()).collect()
 }

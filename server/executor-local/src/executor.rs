@@ -18,6 +18,7 @@ use cubeloom_domain::outcome::{Failure, FailureKind, Outcome, WorkerName};
 use cubeloom_domain::terminal::Terminals;
 use cubeloom_domain::usage::{UsageSeries, UsageSummary};
 use cubeloom_domain::{AttemptKey, Bytes};
+use cubeloom_files::own;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use crate::attempt::{Attempt, Happened, Worker, millis};
@@ -203,7 +204,7 @@ impl Entry {
 
     /// An attempt of which only the folders are known.
     fn remains(self, machine: &Arc<Machine>, key: &AttemptKey) -> Attempt {
-        let folders = std::fs::read_dir(machine.layout.attempt(key)).into_iter().flatten().flatten();
+        let folders = own::read_dir(machine.layout.attempt(key)).into_iter().flatten().flatten();
         let mut workers: Vec<Worker> =
             folders.filter(|entry| entry.path().is_dir()).map(|entry| worker_of(&entry.path())).collect();
         workers.sort_by(|a, b| a.name.cmp(&b.name));
@@ -229,7 +230,7 @@ pub(crate) fn worker_name(folder: &str) -> WorkerName {
 fn forget(dir: &Path) {
     if dir.exists() {
         let aside = dir.with_extension(format!("forgotten-{}", std::process::id()));
-        let _ = std::fs::rename(dir, aside);
+        let _ = own::rename(dir, aside);
     }
 }
 

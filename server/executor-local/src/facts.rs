@@ -1,12 +1,12 @@
 //! What this machine has for jobs.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 use cubeloom_domain::belongings::VolumePlace;
 use cubeloom_domain::executor::{Facts, NodeFacts};
 use cubeloom_domain::{Bytes, Cpu};
+use cubeloom_files::own;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::config::LocalConfig;
@@ -64,14 +64,14 @@ pub(crate) fn most_memory() -> Bytes {
 
 /// A line of /proc/meminfo, in bytes.
 pub(crate) fn meminfo(key: &str) -> Option<u64> {
-    let text = fs::read_to_string("/proc/meminfo").ok()?;
+    let text = own::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix(key))?;
     line.trim().trim_end_matches(" kB").parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
 /// The Debian packages that are installed; empty on another system.
 pub(crate) fn installed_apt() -> Vec<String> {
-    let text = fs::read_to_string("/var/lib/dpkg/status").unwrap_or_default();
+    let text = own::read_to_string("/var/lib/dpkg/status").unwrap_or_default();
     let installed = |entry: &&str| entry.contains("\nStatus: install ok installed");
     let name = |entry: &str| Some(entry.trim_start().strip_prefix("Package: ")?.lines().next()?.to_owned());
     text.split("\n\n").filter(installed).filter_map(name).collect()

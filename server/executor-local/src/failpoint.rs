@@ -12,6 +12,7 @@ use std::io::Write;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use cubeloom_domain::failpoint;
+use cubeloom_files::own;
 use rustix::process::{Pid, Signal, getpid, kill_process};
 
 /// Which point ends the server.
@@ -32,8 +33,8 @@ struct Plan {
 /// Installs the hook if the environment asks for it.
 pub fn install() {
     let kill = std::env::var(POINT).ok().map(|text| point(&text));
-    let log =
-        std::env::var_os(LOG).and_then(|path| OpenOptions::new().append(true).create(true).open(path).ok());
+    let log = std::env::var_os(LOG)
+        .and_then(|path| own::open_with(OpenOptions::new().append(true).create(true), path).ok());
     if kill.is_none() && log.is_none() {
         return;
     }

@@ -2,12 +2,12 @@
 
 use std::fs::{self, DirBuilder, File};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt, lchown};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use cubeloom_files::{Dir, is_as_made};
+use cubeloom_files::{Dir, is_as_made, own};
 use rustix::fs::OFlags;
 
 /// Passable, not listable, for everybody: what stands between the data folder and a project's own folders.
@@ -23,11 +23,11 @@ pub(crate) const PRIVATE: u32 = 0o700;
 
 /// Makes one folder whose parent exists; `false` when it was there already.
 pub(crate) fn make(path: &Path, mode: u32) -> io::Result<bool> {
-    match DirBuilder::new().mode(mode).create(path) {
+    match own::create_dir_with(DirBuilder::new().mode(mode), path) {
         Ok(()) => {
             // A server under a strict umask makes folders that workers could not enter.
             if mode & umask() != 0 {
-                fs::set_permissions(path, fs::Permissions::from_mode(mode))?;
+                own::set_permissions(path, fs::Permissions::from_mode(mode))?;
             }
             Ok(true)
         }
@@ -48,7 +48,7 @@ pub(crate) fn aside(place: &Path) -> PathBuf {
 fn umask() -> u32 {
     static UMASK: OnceLock<u32> = OnceLock::new();
     *UMASK.get_or_init(|| {
-        let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let status = own::read_to_string("/proc/self/status").unwrap_or_default();
         let line = status.lines().find_map(|line| line.strip_prefix("Umask:"));
         line.and_then(|value| u32::from_str_radix(value.trim(), 8).ok()).unwrap_or(0o777)
     })
@@ -111,7 +111,7 @@ pub(crate) fn is_given(path: &Path) -> bool {
 
 /// Gives a file or folder to `user`. Not what a link leads to: workers may have put one there.
 pub(crate) fn give(path: &Path, user: Option<u32>) -> io::Result<()> {
-    user.map_or(Ok(()), |user| lchown(path, Some(user), Some(user)))
+    user.map_or(Ok(()), |user| own::chown(path, Some(user), Some(user)))
 }
 
 /// The first folder on the way to `path` that `user` may not pass through.
@@ -119,7 +119,7 @@ pub(crate) fn closed_parent(path: &Path, user: u32) -> Option<PathBuf> {
     let mut parents: Vec<&Path> = path.ancestors().collect();
     parents.reverse();
     let closed = |folder: &&Path| {
-        fs::metadata(folder).is_ok_and(|found| {
+        own::metadata(folder).is_ok_and(|found| {
             let bit = if found.uid() == user {
                 0o100
             } else if found.gid() == user {

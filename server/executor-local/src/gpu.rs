@@ -1,9 +1,8 @@
 //! Graphics cards as NVML tells them. Its library is loaded while running; without it there are none.
 
-use std::fs;
-
 use cubeloom_domain::Bytes;
 use cubeloom_domain::executor::GpuFacts;
+use cubeloom_files::own;
 use nvml_wrapper::{Device, Nvml};
 
 /// The most NVLinks that a card has.
@@ -69,7 +68,7 @@ fn ends(device: &Device<'_>) -> Vec<End> {
         let peer = link.is_active().ok().filter(|is_active| *is_active).and(link.remote_pci_info().ok())?;
         let class =
             format!("/sys/bus/pci/devices/{:04x}:{:02x}:{:02x}.0/class", peer.domain, peer.bus, peer.device);
-        let is_switch = fs::read_to_string(class).is_ok_and(|class| class.starts_with(SWITCH));
+        let is_switch = own::read_to_string(class).is_ok_and(|class| class.starts_with(SWITCH));
         Some(if is_switch { End::Switch } else { End::Card(peer.bus_id) })
     };
     (0..MOST_LINKS).filter_map(end).collect()

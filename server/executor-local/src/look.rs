@@ -1,10 +1,10 @@
 //! What a worker's folder says about the worker. The folder itself is what its shim locks.
 
-use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
+use cubeloom_files::own;
 use cubeloom_workers::place::{MOST_OF_A_RECORD, Place, is_absent};
 use rustix::fs::FlockOperation;
 use rustix::io::Errno;
@@ -43,7 +43,7 @@ pub(crate) fn look(folder: &Path) -> io::Result<Found> {
     if let Some(record) = exit_record(folder) {
         return Ok(Found::Done(record));
     }
-    let lock = match File::open(folder) {
+    let lock = match own::open(folder) {
         Ok(lock) => lock,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
         Err(error) => return Err(error),
@@ -105,7 +105,7 @@ pub(crate) fn written<T: DeserializeOwned>(place: &Place) -> io::Result<Option<T
 
 /// Waits, blocking, until no shim has the worker.
 pub(crate) fn wait_for_lock(folder: &Path) -> io::Result<()> {
-    let lock = File::open(folder)?;
+    let lock = own::open(folder)?;
     rustix::fs::flock(&lock, FlockOperation::LockShared)?;
     Ok(())
 }

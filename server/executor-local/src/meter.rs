@@ -1,12 +1,12 @@
 //! What this machine and its cards do now.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::executor::NodeFacts;
 use cubeloom_domain::monitoring::{CardLinks, CardReading, Levels, NodeReading, Reading};
+use cubeloom_files::own;
 use nvml_wrapper::Nvml;
 use nvml_wrapper::enum_wrappers::device::TemperatureSensor;
 
@@ -137,7 +137,7 @@ fn read(nvml: &Nvml, uuid: &str) -> Option<CardReading> {
 }
 
 fn proc_stat() -> String {
-    fs::read_to_string("/proc/stat").unwrap_or_default()
+    own::read_to_string("/proc/stat").unwrap_or_default()
 }
 
 /// The first line of /proc/stat: user, nice, system, idle, iowait, irq, softirq, steal; what follows is in the first two.

@@ -5,11 +5,11 @@
 //! run as the same user.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
 use cubeloom_domain::failpoint::hit;
+use cubeloom_files::own;
 
 use crate::error::LocalError;
 
@@ -25,7 +25,7 @@ impl Owners {
     pub(crate) fn load(keys: PathBuf, base: u32) -> Result<Self, LocalError> {
         let base = rustix::process::geteuid().is_root().then_some(base);
         let file = keys.join("projects.json");
-        let numbers = match fs::read(&file) {
+        let numbers = match own::read(&file) {
             Ok(text) => {
                 serde_json::from_slice(&text).map_err(|error| LocalError::file(&file)(error.into()))?
             }
@@ -57,9 +57,9 @@ impl Owners {
 
     fn save(&self, numbers: &BTreeMap<String, u32>) -> std::io::Result<()> {
         let fresh = self.file.with_extension("tmp");
-        fs::write(&fresh, serde_json::to_vec_pretty(numbers)?)?;
+        own::write(&fresh, serde_json::to_vec_pretty(numbers)?)?;
         hit("local.owner.before");
-        let saved = fs::rename(&fresh, &self.file);
+        let saved = own::rename(&fresh, &self.file);
         hit("local.owner.after");
         saved
     }

@@ -1,12 +1,12 @@
 //! What keeps the workers of one project from seeing anything of the others, beside the uids: see
 //! docs/decisions/0038-what-a-local-worker-sees.md.
 
-use std::fs;
 use std::io;
-use std::os::unix::fs::{MetadataExt, chown};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
 use cubeloom_domain::lowered::{LocalJob, LocalWorker};
+use cubeloom_files::own;
 
 use crate::config::{Sandbox, SecretSource};
 use crate::folders::{PASSABLE, PRIVATE, make};
@@ -106,12 +106,12 @@ pub(crate) fn fence(machine: &Machine, project: &str, worker: &LocalWorker, dir:
         SecretSource::Value(_) => None,
     });
     let hidden = std::iter::once(&machine.config.data).chain(&machine.config.private).chain(secrets);
-    let hidden = hidden.filter_map(|path| fs::canonicalize(path).ok()).collect();
+    let hidden = hidden.filter_map(|path| own::canonicalize(path).ok()).collect();
     let mut read: Vec<PathBuf> = read(machine, std::iter::once(worker)).collect();
     read.push(dir.to_owned());
     // As what is hidden is named: below it, the shim follows no link.
     let data = &machine.config.data;
-    let real = fs::canonicalize(data).unwrap_or_else(|_| data.clone());
+    let real = own::canonicalize(data).unwrap_or_else(|_| data.clone());
     for path in write.iter_mut().chain(&mut read) {
         if let Ok(inside) = path.strip_prefix(data) {
             *path = real.join(inside);
@@ -150,13 +150,13 @@ impl Sight {
             return Ok(());
         }
         make(Path::new(SHM), PASSABLE)?;
-        let above = fs::symlink_metadata(SHM)?;
+        let above = own::symlink_metadata(SHM)?;
         if !above.is_dir() || above.uid() != 0 {
             return Err(io::Error::other(format!("{SHM} is somebody else's")));
         }
         for folder in [&self.tmp, &self.shm] {
             if make(folder, PRIVATE)? {
-                chown(folder, user, user)?;
+                own::chown(folder, user, user)?;
             }
         }
         Ok(())
@@ -178,6 +178,6 @@ impl Sight {
 /// Removes what workers left in the `/tmp` in `dir`, and in the shared memory of this name.
 pub(crate) fn remove(dir: &Path, name: &str) {
     for folder in [dir.join(TMP), Path::new(SHM).join(name)] {
-        let _ = fs::remove_dir_all(folder);
+        let _ = own::remove_dir_all(folder);
     }
 }

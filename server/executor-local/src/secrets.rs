@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::fs;
 use std::io::{self, Write};
 use std::path::{Component, Path};
 
 use cubeloom_domain::job::SecretMount;
 use cubeloom_domain::lowered::LocalJob;
 use cubeloom_domain::vault::{Consumer, Vault};
-use cubeloom_files::{Dir, give};
+use cubeloom_files::{Dir, give, own};
 
 use crate::config::{LocalConfig, SecretSource};
 use crate::error::reason;
@@ -107,7 +106,7 @@ fn configured(config: &LocalConfig, name: &str) -> Result<String, String> {
     match config.secrets.get(name) {
         Some(SecretSource::Value(value)) => Ok(value.clone()),
         Some(SecretSource::File(path)) => {
-            let text = fs::read_to_string(path).map_err(|error| {
+            let text = own::read_to_string(path).map_err(|error| {
                 format!("the file of the secret `{name}` cannot be read: {}", reason(&error))
             })?;
             Ok(text.strip_suffix('\n').map(Into::into).unwrap_or(text))

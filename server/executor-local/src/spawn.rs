@@ -1,7 +1,6 @@
 //! Starting one worker: its folder, its order, its shim.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,6 +8,7 @@ use std::time::Duration;
 use cubeloom_domain::AttemptKey;
 use cubeloom_domain::failpoint::hit;
 use cubeloom_domain::lowered::LocalWorker;
+use cubeloom_files::own;
 use rustix::fs::OFlags;
 
 use crate::attempt::millis;
@@ -126,7 +126,7 @@ pub(crate) fn folders(worker: &LocalWorker, user: Option<u32>) -> io::Result<()>
     let folder = Path::new(&worker.folder);
     make_all(folder, ENTERED)?;
     if user.is_some() {
-        std::os::unix::fs::chown(folder, None, user)?;
+        own::chown(folder, None, user)?;
     }
     let named = ["HOME", "TMPDIR"].iter().filter_map(|name| worker.env.get(*name)).chain([&worker.cwd]);
     // Often all are the same one.
@@ -167,13 +167,14 @@ pub(crate) fn attempt_folder(attempt: &Path) -> io::Result<()> {
 pub(crate) fn remove_scratch(worker: &Path) {
     hit("local.cleanup.before");
     for name in SCRATCH {
-        let _ = fs::remove_dir_all(worker.join(name));
+        let _ = own::remove_dir_all(worker.join(name));
     }
     hit("local.cleanup.after");
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
     use cubeloom_domain::outcome::WorkerName;

@@ -8,7 +8,6 @@
 //! says that it answers, by a lock in [`ANSWERING`]. Of the others it is told what the kernel says of their threads.
 
 use std::fmt::Write;
-use std::fs;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::path::Path;
@@ -20,6 +19,7 @@ use std::time::{Duration, Instant};
 use cubeloom_domain::AttemptKey;
 use cubeloom_domain::hang::WorkerStack;
 use cubeloom_domain::outcome::WorkerName;
+use cubeloom_files::own;
 use cubeloom_workers::logs;
 use rustix::fs::{Mode, OFlags};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
@@ -131,12 +131,12 @@ fn look_at(pid: i32, folder: &Path, until: Instant) -> String {
 /// What a process is called: by its program, and by itself where that is not the same. Not its arguments, which may be secrets, and
 /// everybody who may see the task reads this.
 fn name(pid: i32) -> String {
-    let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let line = own::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     // A process may have written its arguments into the place of its name.
     let word = line.split(|byte| *byte == 0 || byte.is_ascii_whitespace()).next().unwrap_or_default();
     let word = String::from_utf8_lossy(word);
     let program = Path::new(&*word).file_name().unwrap_or_default().to_string_lossy();
-    let own = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+    let own = own::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
     let own = own.trim_end();
     match () {
         () if program.is_empty() => own.to_owned(),
@@ -157,7 +157,7 @@ fn ask(pid: i32, folder: &Path) -> bool {
 
 /// Whether a process would not end of it.
 fn catches(pid: Pid) -> bool {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let status = own::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
     let caught = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default();
     caught & (1 << (ASKED.as_raw() - 1)) != 0
@@ -206,7 +206,7 @@ fn answer(pid: i32, folder: &Path, until: Instant) -> String {
 /// What the kernel says of the threads of a process.
 fn threads(pid: i32) -> String {
     let folder = format!("/proc/{pid}/task");
-    let mut all: Vec<i32> = fs::read_dir(&folder)
+    let mut all: Vec<i32> = own::read_dir(&folder)
         .into_iter()
         .flatten()
         .flatten()
@@ -218,7 +218,7 @@ fn threads(pid: i32) -> String {
 
 /// One thread: its name, its state, where in the kernel it waits, and how it came there, which only root is told.
 fn told(folder: &str, thread: i32) -> String {
-    let read = |name: &str| fs::read_to_string(format!("{folder}/{name}")).unwrap_or_default();
+    let read = |name: &str| own::read_to_string(format!("{folder}/{name}")).unwrap_or_default();
     let status = read("status");
     let field = |name: &str| {
         let line = status.lines().find_map(|line| line.strip_prefix(name));

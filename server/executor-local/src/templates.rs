@@ -5,6 +5,8 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use cubeloom_files::own;
+
 use crate::error::reason;
 use crate::folders::{OPEN, aside, make};
 
@@ -17,9 +19,9 @@ pub(crate) fn provide(from: &Path, to: &Path) -> Result<(), String> {
         return Ok(());
     }
     let staging = aside(to);
-    let _ = fs::remove_dir_all(&staging);
-    let copied = copy(from, &staging).and_then(|()| match fs::rename(&staging, to) {
-        Err(_) if to.exists() => fs::remove_dir_all(&staging),
+    let _ = own::remove_dir_all(&staging);
+    let copied = copy(from, &staging).and_then(|()| match own::rename(&staging, to) {
+        Err(_) if to.exists() => own::remove_dir_all(&staging),
         other => other,
     });
     copied.map_err(|error| {
@@ -29,8 +31,8 @@ pub(crate) fn provide(from: &Path, to: &Path) -> Result<(), String> {
 
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
     make(to, OPEN)?;
-    fs::set_permissions(to, fs::Permissions::from_mode(OPEN))?;
-    for entry in fs::read_dir(from)? {
+    own::set_permissions(to, fs::Permissions::from_mode(OPEN))?;
+    for entry in own::read_dir(from)? {
         let entry = entry?;
         let (source, target) = (entry.path(), to.join(entry.file_name()));
         if source.is_dir() {
@@ -38,10 +40,10 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
                 copy(&source, &target)?;
             }
         } else {
-            fs::copy(&source, &target)?;
-            let executable = fs::metadata(&source)?.permissions().mode() & 0o100 != 0;
+            own::copy(&source, &target)?;
+            let executable = own::metadata(&source)?.permissions().mode() & 0o100 != 0;
             let mode = if executable { 0o755 } else { 0o644 };
-            fs::set_permissions(&target, fs::Permissions::from_mode(mode))?;
+            own::set_permissions(&target, fs::Permissions::from_mode(mode))?;
         }
     }
     Ok(())

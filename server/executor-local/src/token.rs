@@ -3,13 +3,14 @@
 //! It is made from a secret of the server's and the attempt's key, so that a worker that is started late, or by
 //! another server on the same data folder, is given the same one, and no file a run has to hold it.
 
-use std::fs::{self, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use cubeloom_domain::AttemptKey;
 use cubeloom_domain::failpoint::hit;
+use cubeloom_files::own;
 use sha2::{Digest, Sha256};
 
 use crate::error::LocalError;
@@ -26,7 +27,7 @@ impl Tokens {
     /// Reads the secret, or makes one.
     pub(crate) fn load(keys: &Path) -> Result<Self, LocalError> {
         let path = keys.join("token.key");
-        let secret = match fs::read(&path) {
+        let secret = match own::read(&path) {
             Ok(secret) if secret.len() == LENGTH => Ok(secret),
             Ok(_) => make(&path),
             Err(error) if error.kind() == io::ErrorKind::NotFound => make(&path),
@@ -45,12 +46,13 @@ impl Tokens {
 
 fn make(path: &Path) -> io::Result<Vec<u8>> {
     let mut secret = vec![0; LENGTH];
-    fs::File::open("/dev/urandom")?.read_exact(&mut secret)?;
+    own::open("/dev/urandom")?.read_exact(&mut secret)?;
     let fresh = path.with_extension("tmp");
-    let _ = fs::remove_file(&fresh);
-    OpenOptions::new().write(true).create_new(true).mode(0o600).open(&fresh)?.write_all(&secret)?;
+    let _ = own::remove_file(&fresh);
+    own::open_with(OpenOptions::new().write(true).create_new(true).mode(0o600), &fresh)?
+        .write_all(&secret)?;
     hit("local.token.before");
-    fs::rename(&fresh, path)?;
+    own::rename(&fresh, path)?;
     hit("local.token.after");
     Ok(secret)
 }

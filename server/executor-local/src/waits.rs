@@ -1,6 +1,6 @@
 //! For how long a worker has waited for storage; where the kernel does not count that of its group, for how long its machine has.
 
-use std::fs;
+use cubeloom_files::own;
 
 use crate::cgroup::{Cgroup, waited};
 
@@ -36,8 +36,8 @@ impl Waits {
 /// For how long something on this machine has waited for storage, in microseconds. Where the kernel does not count pressure, it is
 /// the time in which a core did nothing else, of all cores together.
 pub(crate) fn by_machine() -> Option<u64> {
-    let pressure = fs::read_to_string("/proc/pressure/io").ok();
-    pressure.as_deref().and_then(waited).or_else(|| idle_for_it(&fs::read_to_string("/proc/stat").ok()?))
+    let pressure = own::read_to_string("/proc/pressure/io").ok();
+    pressure.as_deref().and_then(waited).or_else(|| idle_for_it(&own::read_to_string("/proc/stat").ok()?))
 }
 
 /// The fifth count of the first line of `/proc/stat`, which is in clock ticks.
@@ -49,6 +49,7 @@ fn idle_for_it(stat: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn where_its_group_does_not_tell_the_machine_does_from_when_the_worker_began() {

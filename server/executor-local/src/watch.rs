@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cubeloom_domain::failpoint::hit;
+use cubeloom_files::own;
 use rustix::process::{Pid, Signal};
 
 use crate::cgroup::Cgroup;
@@ -135,9 +136,9 @@ pub(crate) fn processes_of(cgroup: Option<&Cgroup>, outputs: &Path) -> Vec<i32> 
 
 /// The processes whose environment holds `variable`: how a worker is known where there are no control groups.
 fn with_variable(variable: &str) -> Vec<i32> {
-    let Ok(processes) = std::fs::read_dir("/proc") else { return Vec::new() };
+    let Ok(processes) = own::read_dir("/proc") else { return Vec::new() };
     let holds = |pid: &i32| -> io::Result<bool> {
-        let environ = std::fs::read(format!("/proc/{pid}/environ"))?;
+        let environ = own::read(format!("/proc/{pid}/environ"))?;
         Ok(environ.split(|byte| *byte == 0).any(|entry| entry == variable.as_bytes()))
     };
     processes

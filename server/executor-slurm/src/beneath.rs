@@ -7,7 +7,7 @@ use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::path::{Component, Path, PathBuf};
 
-use cubeloom_files::{Dir, Links};
+use cubeloom_files::{Dir, Links, own};
 use rustix::fs::{AtFlags, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
@@ -33,7 +33,7 @@ impl Beneath {
     /// # Errors
     /// It cannot be opened, or others may change what lies in it.
     pub fn top(path: &Path) -> Result<Self, SlurmError> {
-        let opened = std::fs::create_dir_all(path).and_then(|()| {
+        let opened = own::create_dir_all(path).and_then(|()| {
             let folder = Dir::open(path)?;
             let stat = rustix::fs::fstat(&folder)?;
             Ok((folder, stat))

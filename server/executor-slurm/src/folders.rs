@@ -1,6 +1,5 @@
 //! What the server itself notes of attempts, in its own data folder: a server that knows nothing but a key can find them.
 
-use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,6 +8,7 @@ use cubeloom_domain::lowered::LocalJob;
 use cubeloom_domain::outcome::WorkerName;
 use cubeloom_domain::{AttemptKey, Timestamp};
 use cubeloom_executor_local::{StopWish, afar};
+use cubeloom_files::own;
 use cubeloom_workers::logs;
 use cubeloom_workers::place::{Guard, Place};
 use serde::{Deserialize, Serialize};
@@ -70,7 +70,7 @@ impl Folders {
     /// It cannot be written.
     pub fn note(&self, key: &AttemptKey, record: &Record, job: &LocalJob) -> io::Result<()> {
         let folder = self.attempt(key);
-        fs::create_dir_all(&folder)?;
+        own::create_dir_all(&folder)?;
         put(&folder, JOB, job)?;
         put(&folder, RECORD, record)
     }
@@ -85,7 +85,7 @@ impl Folders {
 
     /// The processes that were noted. What lies in the attempt's own folder is its account's to change.
     pub fn job(&self, key: &AttemptKey) -> Option<LocalJob> {
-        serde_json::from_slice(&fs::read(self.attempt(key).join(JOB)).ok()?).ok()
+        serde_json::from_slice(&own::read(self.attempt(key).join(JOB)).ok()?).ok()
     }
 
     /// The names of the workers that were noted.
@@ -100,7 +100,7 @@ impl Folders {
 
     /// What was noted.
     pub fn record(&self, key: &AttemptKey) -> Option<Record> {
-        serde_json::from_slice(&fs::read(self.attempt(key).join(RECORD)).ok()?).ok()
+        serde_json::from_slice(&own::read(self.attempt(key).join(RECORD)).ok()?).ok()
     }
 
     /// Notes a wish to stop: the next server knows it, too.
@@ -109,7 +109,7 @@ impl Folders {
     /// It cannot be written.
     pub fn note_stop(&self, key: &AttemptKey, wish: StopWish) -> io::Result<()> {
         let folder = self.attempt(key);
-        fs::create_dir_all(&folder)?;
+        own::create_dir_all(&folder)?;
         afar::stop(&folder, wish)
     }
 
@@ -121,12 +121,12 @@ impl Folders {
 
 fn put(folder: &Path, name: &str, value: &impl Serialize) -> io::Result<()> {
     let aside = folder.join(format!("{name}.part"));
-    let file = fs::File::create(&aside)?;
+    let file = own::create(&aside)?;
     let mut text = BufWriter::new(&file);
     serde_json::to_writer(&mut text, value)?;
     text.flush()?;
     drop(text);
     // After a power cut there must be no doubt whether something was submitted.
     file.sync_all()?;
-    fs::rename(aside, folder.join(name))
+    own::rename(aside, folder.join(name))
 }

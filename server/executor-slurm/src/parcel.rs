@@ -2,12 +2,12 @@
 //! the contents of files, one after the other. `__slurm-write` reads it from standard input.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io::{self, BufRead, BufReader, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
 
 use cubeloom_domain::slurm::{SlurmJob, files};
+use cubeloom_files::own;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
@@ -89,11 +89,11 @@ fn walk(
     files: &mut Vec<File>,
     contents: &mut Vec<(PathBuf, u64)>,
 ) -> io::Result<()> {
-    for entry in fs::read_dir(top.join(below))? {
+    for entry in own::read_dir(top.join(below))? {
         let entry = entry?;
         let path = below.join(entry.file_name());
         // Links are followed as they are where a template or a pipeline runs on the server's machine.
-        let found = fs::metadata(entry.path())?;
+        let found = own::metadata(entry.path())?;
         if found.is_dir() {
             if entry.file_name() != "__pycache__" {
                 walk(top, &path, files, contents)?;
@@ -116,6 +116,7 @@ impl Packed {
     ///
     /// # Errors
     /// The other side does not take it, or a file has changed meanwhile.
+    #[expect(clippy::disallowed_methods, reason = "what the server sends lies in folders of its own")]
     pub async fn send(&self, to: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
         to.write_all(&self.head).await?;
         for (path, length) in &self.files {
@@ -187,7 +188,7 @@ fn provide(folder: &Folder, parcel: &mut impl Read) -> Result<(), SlurmError> {
         return Ok(());
     }
     let aside = beside(&name);
-    let _ = fs::remove_dir_all(above.path().join(&aside));
+    let _ = own::remove_dir_all(above.path().join(&aside));
     let fresh = above.make(Path::new(&aside), 0o755)?;
     for file in &folder.files {
         if !file.path.components().all(|part| matches!(part, Component::Normal(_))) {
@@ -205,7 +206,7 @@ fn provide(folder: &Folder, parcel: &mut impl Read) -> Result<(), SlurmError> {
         // Another job was faster; its copy is as good.
         above.enter(Path::new(&*name))?;
         let left = above.path().join(&aside);
-        fs::remove_dir_all(&left).map_err(SlurmError::file(&left))?;
+        own::remove_dir_all(&left).map_err(SlurmError::file(&left))?;
     }
     Ok(())
 }
@@ -215,6 +216,7 @@ pub(crate) mod tests {
     use cubeloom_domain::job::SuccessRule;
     use cubeloom_domain::lowered::LocalJob;
     use cubeloom_domain::{AttemptKey, RunId, Timestamp};
+    use std::fs;
 
     use super::*;
 

@@ -1,9 +1,9 @@
 //! Where the workers of a job are: the file that its script writes when Slurm has placed them.
 
-use std::fs;
 use std::path::Path;
 
 use cubeloom_domain::slurm::{LINK_PORT, files};
+use cubeloom_files::own;
 
 use crate::SlurmError;
 
@@ -22,7 +22,7 @@ impl Places {
     /// Reads the file of an attempt's folder.
     pub(crate) fn read(folder: &Path) -> Result<Self, SlurmError> {
         let path = folder.join(files::PLACES);
-        let text = fs::read_to_string(&path).map_err(SlurmError::file(&path))?;
+        let text = own::read_to_string(&path).map_err(SlurmError::file(&path))?;
         Self::parse(&text).map_err(|why| SlurmError::form(&path, why))
     }
 

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use cubeloom_domain::slurm::{SlurmJob, files};
 use cubeloom_executor_local::alone::provide_template;
+use cubeloom_files::own;
 
 use crate::SlurmError;
 
@@ -23,9 +24,11 @@ pub fn write(job: &SlurmJob, template: Option<&Path>) -> Result<PathBuf, SlurmEr
         provide_template(from, Path::new(to)).map_err(SlurmError::Copy)?;
     }
     // Others on the shared file system have no business in it.
-    DirBuilder::new().recursive(true).mode(0o750).create(folder).map_err(SlurmError::file(folder))?;
+    own::create_dir_with(DirBuilder::new().recursive(true).mode(0o750), folder)
+        .map_err(SlurmError::file(folder))?;
     if let Some(pulled) = job.pulled.as_ref().map(Path::new) {
-        DirBuilder::new().recursive(true).mode(0o750).create(pulled).map_err(SlurmError::file(pulled))?;
+        own::create_dir_with(DirBuilder::new().recursive(true).mode(0o750), pulled)
+            .map_err(SlurmError::file(pulled))?;
     }
     let processes = folder.join(files::JOB);
     let text = serde_json::to_vec_pretty(&job.job).map_err(|error| SlurmError::form(&processes, error))?;
@@ -36,6 +39,6 @@ pub fn write(job: &SlurmJob, template: Option<&Path>) -> Result<PathBuf, SlurmEr
 }
 
 fn new(path: &Path, content: &[u8], mode: u32) -> Result<(), SlurmError> {
-    let made = OpenOptions::new().write(true).create_new(true).mode(mode).open(path);
+    let made = own::open_with(OpenOptions::new().write(true).create_new(true).mode(mode), path);
     made.and_then(|mut file| file.write_all(content)).map_err(SlurmError::file(path))
 }

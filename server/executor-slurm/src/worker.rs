@@ -1,7 +1,6 @@
 //! One worker on a node: it finds out who it is, fills in what is open, and becomes the worker's shim.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io;
 use std::path::Path;
 
@@ -9,6 +8,7 @@ use cubeloom_domain::job::DEFAULT_GRACE;
 use cubeloom_domain::lowered::LocalJob;
 use cubeloom_domain::slurm::files;
 use cubeloom_executor_local::alone::Alone;
+use cubeloom_files::own;
 
 use crate::SlurmError;
 use crate::fill::fill;
@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &[&str], variable: impl Fn(&str) -> Option<String>)
         job: &job,
         worker,
         folder,
-        token: &fs::read_to_string(&token).map_err(SlurmError::file(&token))?,
+        token: &own::read_to_string(&token).map_err(SlurmError::file(&token))?,
         secrets: secrets(folder)?,
         grace: DEFAULT_GRACE,
     };
@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: &[&str], variable: impl Fn(&str) -> Option<String>)
 /// The processes of an attempt.
 pub(crate) fn read_job(folder: &Path) -> Result<LocalJob, SlurmError> {
     let path = folder.join(files::JOB);
-    let text = fs::read(&path).map_err(SlurmError::file(&path))?;
+    let text = own::read(&path).map_err(SlurmError::file(&path))?;
     serde_json::from_slice(&text).map_err(|error| SlurmError::form(&path, error))
 }
 
@@ -70,7 +70,7 @@ fn secrets(folder: &Path) -> Result<BTreeMap<String, String>, SlurmError> {
 /// A file of the attempt, where there is one.
 fn read(folder: &Path, name: &str) -> Result<Option<String>, SlurmError> {
     let path = folder.join(name);
-    match fs::read_to_string(&path) {
+    match own::read_to_string(&path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(SlurmError::file(&path)(error)),

@@ -5,6 +5,8 @@
 //! open folder, everything below is reached from its descriptor by openat2(2), no step leads out of it, and modes and owners
 //! are changed through the descriptor of what the same call has made.
 
+pub mod own;
+
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;

@@ -107,7 +107,7 @@ pub fn set_permissions(path: impl AsRef<Path>, permissions: Permissions) -> io::
     fs::set_permissions(path, permissions)
 }
 
-/// [`std::os::unix::fs::lchown`], to the uid and the gid of one number.
-pub fn give(path: impl AsRef<Path>, user: u32) -> io::Result<()> {
-    std::os::unix::fs::lchown(path, Some(user), Some(user))
+/// [`std::os::unix::fs::lchown`].
+pub fn chown(path: impl AsRef<Path>, uid: Option<u32>, gid: Option<u32>) -> io::Result<()> {
+    std::os::unix::fs::lchown(path, uid, gid)
 }

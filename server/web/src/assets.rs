@@ -1,6 +1,8 @@
 //! Scripts, styles and pictures, inside the program. Their names hold a digest of their content, so that a browser
 //! never asks twice.
 
+#![allow(clippy::disallowed_methods, reason = "rust-embed reads our own files")]
+
 use std::collections::HashMap;
 use std::sync::LazyLock;
 

@@ -4,6 +4,8 @@
 //! A request passes, from outside in: [`limits`] (headers, sizes, rates), [`guard`] (who is it, may they), a handler of
 //! [`api`] or [`pages`]. What any of them refuses is an [`error::ApiError`], which becomes a problem document or a page.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests make the files that they look at"))]
+
 mod accounting;
 pub mod alerts;
 pub mod api;

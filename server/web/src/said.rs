@@ -2,6 +2,8 @@
 //! goes on, with values in it; `texts/sentences/*.json` has each sentence with its Chinese, and a sentence is known by
 //! the words between its values.
 
+#![allow(clippy::disallowed_methods, reason = "rust-embed reads our own files")]
+
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 

@@ -1,5 +1,7 @@
 //! What people read, in English and Chinese: `texts/<area>.json`, shared with the scripts.
 
+#![allow(clippy::disallowed_methods, reason = "rust-embed reads our own files")]
+
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::fmt::Display;

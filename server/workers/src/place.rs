@@ -2,14 +2,14 @@
 //! server must not trust, beneath a folder that no link leads out of, and none but plain files of that account.
 
 use std::ffi::OsString;
-use std::fs::{self, File, Metadata};
+use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cubeloom_files::{Dir, Links};
+use cubeloom_files::{Dir, Links, own};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
@@ -118,7 +118,7 @@ impl Place {
     /// # Errors
     /// There is none, or it is none that may be read: then the kind is `InvalidData`.
     pub fn open(&self) -> io::Result<File> {
-        let Some(guard) = &self.guard else { return File::open(&self.path) };
+        let Some(guard) = &self.guard else { return own::open(&self.path) };
         let file = guard.enter(&self.path, OFlags::RDONLY)?;
         let found = file.metadata()?;
         if !found.is_file() {
@@ -147,7 +147,7 @@ impl Place {
     /// As [`Self::open`].
     pub fn metadata(&self) -> io::Result<Metadata> {
         match &self.guard {
-            None => fs::metadata(&self.path),
+            None => own::metadata(&self.path),
             Some(_) => self.open()?.metadata(),
         }
     }
@@ -158,7 +158,7 @@ impl Place {
     /// It cannot be found out.
     pub fn found(&self) -> io::Result<bool> {
         let found = match &self.guard {
-            None => fs::metadata(&self.path).map(|_| ()),
+            None => own::metadata(&self.path).map(|_| ()),
             Some(guard) => guard.enter(&self.path, OFlags::PATH).map(|_| ()),
         };
         match found {
@@ -189,7 +189,7 @@ impl Place {
     /// It cannot be read.
     pub fn names(&self) -> io::Result<Vec<OsString>> {
         let Some(guard) = &self.guard else {
-            return fs::read_dir(&self.path)?.map(|entry| Ok(entry?.file_name())).collect();
+            return own::read_dir(&self.path)?.map(|entry| Ok(entry?.file_name())).collect();
         };
         let folder = guard.enter(&self.path, OFlags::RDONLY | OFlags::DIRECTORY)?;
         let named = rustix::fs::Dir::read_from(&folder)?.take(MOST_ENTRIES).map(|entry| {
@@ -212,6 +212,7 @@ pub fn is_absent(error: &io::Error) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::os::unix::fs::symlink;
 
     use rustix::fs::{CWD, FileType, Mode, mknodat};

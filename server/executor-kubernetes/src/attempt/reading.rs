@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use cubeloom_domain::clusters::Standing;
 use cubeloom_domain::executor::Event;
+use cubeloom_files::own;
 use tokio::time::timeout;
 
 use super::{Attempt, Going};
@@ -43,7 +44,7 @@ impl Attempt {
         for worker in outputs::workers(&self.known.job) {
             let folder = self.cluster.folders.worker(key, &worker);
             if folder.is_dir() {
-                let _ = std::fs::write(folder.join(DONE), "");
+                let _ = own::write(folder.join(DONE), "");
             }
         }
     }

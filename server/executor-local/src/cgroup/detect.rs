@@ -1,7 +1,8 @@
 //! Which control groups this process may make.
 
-use std::fs;
 use std::path::{Path, PathBuf};
+
+use cubeloom_files::own;
 
 use super::{Cgroup, PARENT};
 
@@ -41,7 +42,7 @@ impl Hierarchy {
 /// Finds the hierarchies that are mounted, and makes our parent folder in them.
 #[must_use]
 pub fn detect() -> Hierarchy {
-    let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+    let mounts = own::read_to_string("/proc/self/mounts").unwrap_or_default();
     if let Some(parent) = version2(&mounts) {
         return Hierarchy::V2(parent);
     }
@@ -65,7 +66,7 @@ fn v1_mount(mounts: &str, controller: &str) -> Option<PathBuf> {
 /// Makes our folder below `root`, if we may.
 fn make_parent(root: &Path) -> Option<PathBuf> {
     let parent = root.join(PARENT);
-    match fs::create_dir(&parent) {
+    match own::create_dir(&parent) {
         Ok(()) => {}
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
         Err(_) => return None,
@@ -80,14 +81,14 @@ fn version2(mounts: &str) -> Option<PathBuf> {
         let (_, path, kind) = (fields.next()?, fields.next()?, fields.next()?);
         (kind == "cgroup2").then(|| PathBuf::from(path))
     })?;
-    let offered = fs::read_to_string(root.join("cgroup.controllers")).ok()?;
+    let offered = own::read_to_string(root.join("cgroup.controllers")).ok()?;
     if !["memory", "cpu", "pids"].iter().all(|name| offered.split_whitespace().any(|has| has == *name)) {
         return None;
     }
     let wanted = "+memory +cpu +pids";
-    let _ = fs::write(root.join("cgroup.subtree_control"), wanted);
+    let _ = own::write(root.join("cgroup.subtree_control"), wanted);
     let parent = make_parent(&root)?;
-    fs::write(parent.join("cgroup.subtree_control"), wanted).ok().map(|()| parent)
+    own::write(parent.join("cgroup.subtree_control"), wanted).ok().map(|()| parent)
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! What is done with one worker's group: made, entered, read, emptied, removed.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use cubeloom_files::own;
 use rustix::process::{Pid, Signal};
 
 use super::Cgroup;
@@ -41,7 +42,7 @@ impl Cgroup {
     /// The kernel refused.
     pub fn create(&self, limits: &Limits) -> io::Result<()> {
         for folder in self.folders() {
-            match fs::create_dir(folder) {
+            match own::create_dir(folder) {
                 Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
                 _ => {}
             }
@@ -49,26 +50,27 @@ impl Cgroup {
         match self {
             Self::V1 { memory, cpu, pids, .. } => {
                 if limits.memory > 0 {
-                    fs::write(memory.join("memory.limit_in_bytes"), limits.memory.to_string())?;
+                    own::write(memory.join("memory.limit_in_bytes"), limits.memory.to_string())?;
                 }
                 if let Some(cpu) = cpu.as_ref().filter(|_| limits.cpu_millis > 0) {
-                    fs::write(cpu.join("cpu.cfs_quota_us"), quota_us(limits).to_string())?;
-                    fs::write(cpu.join("cpu.shares"), (limits.cpu_millis * 1024 / 1000).max(2).to_string())?;
+                    own::write(cpu.join("cpu.cfs_quota_us"), quota_us(limits).to_string())?;
+                    own::write(cpu.join("cpu.shares"), (limits.cpu_millis * 1024 / 1000).max(2).to_string())?;
                 }
-                pids.as_ref().map_or(Ok(()), |pids| fs::write(pids.join("pids.max"), limits.pids.to_string()))
+                pids.as_ref()
+                    .map_or(Ok(()), |pids| own::write(pids.join("pids.max"), limits.pids.to_string()))
             }
             Self::V2 { path } => {
                 if limits.memory > 0 {
-                    fs::write(path.join("memory.max"), limits.memory.to_string())?;
+                    own::write(path.join("memory.max"), limits.memory.to_string())?;
                 }
                 if limits.cpu_millis > 0 {
-                    fs::write(path.join("cpu.max"), format!("{} {PERIOD_US}", quota_us(limits)))?;
-                    fs::write(
+                    own::write(path.join("cpu.max"), format!("{} {PERIOD_US}", quota_us(limits)))?;
+                    own::write(
                         path.join("cpu.weight"),
                         (limits.cpu_millis / 10).clamp(1, 10_000).to_string(),
                     )?;
                 }
-                fs::write(path.join("pids.max"), limits.pids.to_string())
+                own::write(path.join("pids.max"), limits.pids.to_string())
             }
         }
     }
@@ -83,7 +85,8 @@ impl Cgroup {
             Self::V2 { .. } => "memory.max",
         };
         // Not made: it would be a file of another kind.
-        OpenOptions::new().write(true).open(self.main().join(file))?.write_all(bytes.to_string().as_bytes())
+        own::open_with(OpenOptions::new().write(true), self.main().join(file))?
+            .write_all(bytes.to_string().as_bytes())
     }
 
     /// The files into which a process writes `0` to enter it.
@@ -95,13 +98,16 @@ impl Cgroup {
             Self::V1 { .. } => "tasks",
             Self::V2 { .. } => "cgroup.procs",
         };
-        self.folders().iter().map(|folder| OpenOptions::new().write(true).open(folder.join(door))).collect()
+        self.folders()
+            .iter()
+            .map(|folder| own::open_with(OpenOptions::new().write(true), folder.join(door)))
+            .collect()
     }
 
     /// The processes in it.
     #[must_use]
     pub fn processes(&self) -> Vec<i32> {
-        let listed = fs::read_to_string(self.main().join("cgroup.procs")).unwrap_or_default();
+        let listed = own::read_to_string(self.main().join("cgroup.procs")).unwrap_or_default();
         listed.lines().filter_map(|line| line.parse().ok()).collect()
     }
 
@@ -112,14 +118,14 @@ impl Cgroup {
             Self::V2 { path } => Some(path),
         };
         if let Some(folder) = folder {
-            let _ = fs::write(folder.join("pids.max"), "0");
+            let _ = own::write(folder.join("pids.max"), "0");
         }
     }
 
     /// Anonymous plus shared memory now, in bytes.
     #[must_use]
     pub fn memory(&self) -> Option<u64> {
-        let stat = fs::read_to_string(self.main().join("memory.stat")).ok()?;
+        let stat = own::read_to_string(self.main().join("memory.stat")).ok()?;
         let keys: [&str; 2] = match self {
             Self::V1 { .. } => ["total_rss", "total_shmem"],
             Self::V2 { .. } => ["anon", "shmem"],
@@ -134,7 +140,7 @@ impl Cgroup {
             Self::V1 { .. } => "memory.max_usage_in_bytes",
             Self::V2 { .. } => "memory.peak",
         };
-        fs::read_to_string(self.main().join(file)).ok()?.trim().parse().ok()
+        own::read_to_string(self.main().join(file)).ok()?.trim().parse().ok()
     }
 
     /// CPU time so far, in microseconds. Version 1 counts it in a controller of its own; where that one is not
@@ -144,10 +150,10 @@ impl Cgroup {
         match self {
             Self::V1 { cpu, .. } => {
                 let counter = cpu.as_ref()?.join("cpuacct.usage");
-                let nanos: u64 = fs::read_to_string(counter).ok()?.trim().parse().ok()?;
+                let nanos: u64 = own::read_to_string(counter).ok()?.trim().parse().ok()?;
                 Some(nanos / 1000)
             }
-            Self::V2 { path } => value_of(&fs::read_to_string(path.join("cpu.stat")).ok()?, "usage_usec"),
+            Self::V2 { path } => value_of(&own::read_to_string(path.join("cpu.stat")).ok()?, "usage_usec"),
         }
     }
 
@@ -156,10 +162,12 @@ impl Cgroup {
     pub fn throttled_us(&self) -> Option<u64> {
         match self {
             Self::V1 { cpu, .. } => {
-                let stat = fs::read_to_string(cpu.as_ref()?.join("cpu.stat")).ok()?;
+                let stat = own::read_to_string(cpu.as_ref()?.join("cpu.stat")).ok()?;
                 Some(value_of(&stat, "throttled_time")? / 1000)
             }
-            Self::V2 { path } => value_of(&fs::read_to_string(path.join("cpu.stat")).ok()?, "throttled_usec"),
+            Self::V2 { path } => {
+                value_of(&own::read_to_string(path.join("cpu.stat")).ok()?, "throttled_usec")
+            }
         }
     }
 
@@ -169,7 +177,7 @@ impl Cgroup {
     pub fn io_wait_us(&self) -> Option<u64> {
         match self {
             Self::V1 { .. } => None,
-            Self::V2 { path } => waited(&fs::read_to_string(path.join("io.pressure")).ok()?),
+            Self::V2 { path } => waited(&own::read_to_string(path.join("io.pressure")).ok()?),
         }
     }
 
@@ -178,7 +186,7 @@ impl Cgroup {
     pub fn disk(&self) -> Option<(u64, u64)> {
         match self {
             Self::V1 { .. } => None,
-            Self::V2 { path } => Some(moved(&fs::read_to_string(path.join("io.stat")).ok()?)),
+            Self::V2 { path } => Some(moved(&own::read_to_string(path.join("io.stat")).ok()?)),
         }
     }
 
@@ -189,7 +197,7 @@ impl Cgroup {
             Self::V1 { cpu, .. } => cpu.as_ref()?,
             Self::V2 { path } => path,
         };
-        let stat = fs::read_to_string(folder.join("cpu.stat")).ok()?;
+        let stat = own::read_to_string(folder.join("cpu.stat")).ok()?;
         Some((value_of(&stat, "nr_periods")?, value_of(&stat, "nr_throttled")?))
     }
 
@@ -200,7 +208,7 @@ impl Cgroup {
             Self::V1 { .. } => "memory.oom_control",
             Self::V2 { .. } => "memory.events",
         };
-        let text = fs::read_to_string(self.main().join(file)).unwrap_or_default();
+        let text = own::read_to_string(self.main().join(file)).unwrap_or_default();
         value_of(&text, "oom_kill").unwrap_or(0)
     }
 
@@ -213,7 +221,7 @@ impl Cgroup {
                 for process in there.iter().filter_map(|id| Pid::from_raw(*id)) {
                     let _ = rustix::process::kill_process(process, Signal::KILL);
                 }
-                if there.is_empty() && self.folders().iter().all(|folder| fs::remove_dir(folder).is_ok()) {
+                if there.is_empty() && self.folders().iter().all(|folder| own::remove_dir(folder).is_ok()) {
                     return;
                 }
                 std::thread::sleep(ENDING);
@@ -224,7 +232,7 @@ impl Cgroup {
     /// Removes it; it must be empty.
     pub fn remove(&self) {
         for folder in self.folders() {
-            let _ = fs::remove_dir(folder);
+            let _ = own::remove_dir(folder);
         }
     }
 }

@@ -1,9 +1,10 @@
 //! The cgroup that somebody else, such as Slurm, has put this process into: whether the kernel ended something in it because
 //! memory ran out.
 
-use std::fs;
 use std::iter::once;
 use std::path::{Path, PathBuf};
+
+use cubeloom_files::own;
 
 use super::group::value_of;
 
@@ -21,7 +22,7 @@ pub struct Own {
 impl Own {
     /// Finds it, and notes what was counted so far.
     pub fn find() -> Self {
-        let told = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+        let told = own::read_to_string("/proc/self/cgroup").unwrap_or_default();
         let count = files(&told).into_iter().find(|path| path.exists());
         let before = counted(count.as_deref());
         Self { count, before }
@@ -34,7 +35,7 @@ impl Own {
 }
 
 fn counted(file: Option<&Path>) -> u64 {
-    let text = file.and_then(|path| fs::read_to_string(path).ok()).unwrap_or_default();
+    let text = file.and_then(|path| own::read_to_string(path).ok()).unwrap_or_default();
     value_of(&text, "oom_kill").unwrap_or(0)
 }
 

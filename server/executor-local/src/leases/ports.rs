@@ -1,8 +1,9 @@
 //! Ports: libraries that bind to the wildcard address need one that nobody else has.
 
 use std::collections::HashSet;
-use std::fs;
 use std::net::{Ipv4Addr, TcpListener};
+
+use cubeloom_files::own;
 
 /// Ports that are leased: above the well-known services, outside of those that the kernel hands out.
 pub(super) struct Range {
@@ -18,7 +19,7 @@ const EPHEMERAL: (u16, u16) = (32_768, 60_999);
 impl Range {
     /// The larger part of 20000-65535 beside the ephemeral range.
     pub(super) fn of_this_machine() -> Self {
-        let text = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
+        let text = own::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
         let mut bounds = text.split_whitespace().filter_map(|bound| bound.parse().ok());
         let (low, high) = bounds.next().zip(bounds.next()).unwrap_or(EPHEMERAL);
         Self::beside(low, high)

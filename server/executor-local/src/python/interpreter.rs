@@ -1,7 +1,6 @@
 //! Finding a Python interpreter that the workers' uid can run: one below root's home folder, for instance, is
 //! found first by root and cannot be read by anybody else.
 
-use std::fs;
 use std::io;
 use std::os::unix::fs::symlink;
 use std::os::unix::process::CommandExt;
@@ -9,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use cubeloom_domain::failpoint::hit;
+use cubeloom_files::own;
 use sha2::{Digest, Sha256};
 
 use crate::folders::{OPEN, aside, make_all};
@@ -72,10 +72,10 @@ impl Interpreter {
         make_all(&folder, OPEN)?;
         for name in ["python3", "python"] {
             let fresh = aside(&folder.join(name));
-            let _ = fs::remove_file(&fresh);
+            let _ = own::remove_file(&fresh);
             symlink(&self.path, &fresh)?;
             hit("local.python.before");
-            fs::rename(&fresh, folder.join(name))?;
+            own::rename(&fresh, folder.join(name))?;
             hit("local.python.after");
         }
         Ok(folder)

@@ -6,10 +6,11 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use cubeloom_files::own;
 use rustix::process::{Pid, Signal};
 use tokio::process::Command;
 
@@ -62,13 +63,13 @@ impl Pythons {
         };
         // What it has fetched tells what other projects use.
         make(&maker.cache, PRIVATE)
-            .and_then(|_| fs::set_permissions(&maker.cache, fs::Permissions::from_mode(PRIVATE)))
+            .and_then(|_| own::set_permissions(&maker.cache, fs::Permissions::from_mode(PRIVATE)))
             .and_then(|()| give(&maker.cache, maker.user))
             .map_err(failed(&maker.cache))?;
         if own.is_some() {
             // The server's, so that nobody moves an environment while it is made.
             make(&maker.venvs, ENTERED)
-                .and_then(|_| chown(&maker.venvs, None, own))
+                .and_then(|_| own::chown(&maker.venvs, None, own))
                 .map_err(failed(&maker.venvs))?;
         }
         Ok(maker)
@@ -85,9 +86,9 @@ impl Pythons {
 
 /// Whether nobody but root can change a program, or put another one in its place.
 fn is_the_systems(program: &Path) -> bool {
-    let Ok(real) = fs::canonicalize(program) else { return false };
+    let Ok(real) = own::canonicalize(program) else { return false };
     let closed = |path: &Path| {
-        fs::symlink_metadata(path)
+        own::symlink_metadata(path)
             .is_ok_and(|found| found.uid() == 0 && (found.is_symlink() || found.mode() & 0o022 == 0))
     };
     [program, &real].into_iter().all(|path| path.is_absolute() && path.ancestors().all(closed))

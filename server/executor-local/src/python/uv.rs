@@ -1,9 +1,10 @@
 //! uv, which makes the environments: found on the server's PATH, or brought from PyPI once.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 
+use cubeloom_files::own;
 use tokio::process::Command;
 
 use super::maker::{Confined, Maker};
@@ -63,7 +64,7 @@ impl Pythons {
             .map_err(|error| error.to_string())??;
         let place = self.data.join("tools/uv");
         let staging = aside(&place);
-        let _ = fs::remove_dir_all(&staging);
+        let _ = own::remove_dir_all(&staging);
         let package = format!("uv=={UV_VERSION}");
         let mut venv = Command::new(&python.path);
         venv.env_clear().envs(&self.env);
@@ -76,8 +77,8 @@ impl Pythons {
         let pip = pip.args(["-m", "pip", "install", "--quiet", "--only-binary", ":all:", &package]);
         let pip = pip.stdin(Stdio::null());
         run(pip, "pip install uv", None, None).await?;
-        if let Err(error) = fs::rename(&staging, &place) {
-            let _ = fs::remove_dir_all(&staging);
+        if let Err(error) = own::rename(&staging, &place) {
+            let _ = own::remove_dir_all(&staging);
             if !place.exists() {
                 return Err(format!("{} cannot be made: {}", place.display(), reason(&error)));
             }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use cubeloom_domain::failpoint::hit;
 use cubeloom_domain::job::PythonEnvironment;
 use cubeloom_domain::requirement;
+use cubeloom_files::own;
 use rustix::fs::{FlockOperation, OFlags};
 use sha2::{Digest, Sha256};
 
@@ -48,7 +49,7 @@ impl Pythons {
         let uv = Uv { program: self.uv().await?, maker: &maker, limits, lock: &lock };
         self.make(wanted, interpreter, &staging, &uv).await?;
         hit("local.venv.before");
-        fs::rename(&staging, &venv)
+        own::rename(&staging, &venv)
             .map_err(|error| format!("{} cannot be made: {}", venv.display(), reason(&error)))?;
         hit("local.venv.after");
         Ok(venv)
@@ -62,9 +63,9 @@ impl Pythons {
         uv: &Uv<'_>,
     ) -> Result<(), String> {
         let maker = uv.maker;
-        let _ = fs::remove_dir_all(staging);
+        let _ = own::remove_dir_all(staging);
         make_owned(staging, maker.user)
-            .and_then(|()| fs::set_permissions(staging, fs::Permissions::from_mode(OPEN)))
+            .and_then(|()| own::set_permissions(staging, fs::Permissions::from_mode(OPEN)))
             .map_err(|error| format!("{} cannot be made: {}", staging.display(), reason(&error)))?;
         let mut arguments: Vec<String> =
             ["venv", "--allow-existing", "--relocatable", "--python"].map(Into::into).into();
@@ -150,7 +151,7 @@ fn name(wanted: &PythonEnvironment, interpreter: &Interpreter) -> String {
 }
 
 fn take_lock(path: &Path) -> std::io::Result<File> {
-    let lock = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path)?;
+    let lock = own::open_with(OpenOptions::new().create(true).truncate(false).write(true).mode(0o600), path)?;
     rustix::fs::flock(&lock, FlockOperation::LockExclusive)?;
     Ok(lock)
 }

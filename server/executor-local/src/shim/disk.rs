@@ -1,7 +1,8 @@
 //! What a worker reads from disks and writes to them.
 
 use std::collections::HashMap;
-use std::fs;
+
+use cubeloom_files::own;
 
 /// Counts the bytes of processes, also of those that have ended since: the kernel counts where the cgroup's controller is
 /// not to be had, one process at a time.
@@ -39,7 +40,7 @@ impl Disk {
 /// What a process has read and written, see proc(5). What is found in the page cache, or removed before it is written back, is
 /// not counted.
 fn moved(pid: i32) -> Option<(u64, u64)> {
-    let text = fs::read_to_string(format!("/proc/{pid}/io")).ok()?;
+    let text = own::read_to_string(format!("/proc/{pid}/io")).ok()?;
     let value = |key: &str| text.lines().find_map(|line| line.strip_prefix(key)?.trim().parse::<u64>().ok());
     Some((value("read_bytes:")?, value("write_bytes:")?.saturating_sub(value("cancelled_write_bytes:")?)))
 }

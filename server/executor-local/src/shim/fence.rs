@@ -1,11 +1,10 @@
 //! What a worker may open where no mount namespace can be had, as the server is not root: Landlock, which any process may put
 //! around itself. <https://docs.kernel.org/userspace-api/landlock.html>
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use cubeloom_files::{Dir, Links};
+use cubeloom_files::{Dir, Links, own};
 use landlock::{
     ABI, Access, AccessFs, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr,
     RulesetCreated, RulesetCreatedAttr, RulesetError, Scope,
@@ -68,10 +67,10 @@ fn allow(
 
 /// The largest folders and files below `folder` that hold nothing of what is hidden.
 fn beside(folder: &Path, hidden: &[PathBuf]) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let entries = own::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     entries
         .flat_map(|path| {
-            let real = fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
+            let real = own::canonicalize(&path).unwrap_or_else(|_| path.clone());
             if hidden.iter().any(|hidden| real.starts_with(hidden)) {
                 Vec::new()
             } else if !hidden.iter().any(|hidden| hidden.starts_with(&real)) {
@@ -97,6 +96,7 @@ pub(crate) fn is_there() -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::os::unix::fs::symlink;
 
     use super::*;

@@ -17,12 +17,13 @@ mod usage;
 mod view;
 mod watch;
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read, Write};
 use std::sync::OnceLock;
 
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::failpoint::hit;
+use cubeloom_files::own;
 use cubeloom_workers::ends::End;
 use rustix::fs::FlockOperation;
 
@@ -123,7 +124,7 @@ fn run(order: &ShimSpec) -> Result<(), Refusal> {
     supervisor.write_series();
     if let Err(error) = streams::mask_outputs(&order.outputs, &order.masks) {
         // Outputs that may hold secrets are worse than none.
-        let _ = fs::write(&order.outputs, format!("masking: {error}\n"));
+        let _ = own::write(&order.outputs, format!("masking: {error}\n"));
     }
     // The copy that is read until now goes only when the outputs themselves are masked.
     drop(supervisor);
@@ -133,7 +134,7 @@ fn run(order: &ShimSpec) -> Result<(), Refusal> {
     }
     // Here and not by the server, which may be gone: there are secrets in it.
     if let Some(terminal) = &order.terminal {
-        let _ = fs::remove_dir_all(&terminal.scratch);
+        let _ = own::remove_dir_all(&terminal.scratch);
     }
     Ok(())
 }
@@ -175,7 +176,7 @@ fn work(order: &ShimSpec, supervisor: &mut Supervisor<'_>) -> (End, Option<Times
 /// The lock that says that this worker's shim lives; freed by the kernel when the process ends. It lies on the
 /// folder, which no worker may open.
 fn take_lock(order: &ShimSpec) -> Result<File, Refusal> {
-    let lock = File::open(&order.folder)?;
+    let lock = own::open(&order.folder)?;
     match rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok(lock),
         Err(rustix::io::Errno::WOULDBLOCK) => Err(Refusal::LostRace),

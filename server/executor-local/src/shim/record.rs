@@ -1,13 +1,14 @@
 //! The worker's record: `started`, which becomes `exit.json`. Written whole or not at all, also on a disk that has
 //! become full: the room for the end is taken before the worker starts.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use cubeloom_domain::failpoint::hit;
+use cubeloom_files::own;
 use cubeloom_workers::ends::End;
 
 use crate::spec::{EXIT, ExitRecord, STARTED, Started};
@@ -31,12 +32,12 @@ impl RecordFile {
     pub(crate) fn create(folder: &Path, started: &Started) -> io::Result<Self> {
         let path = folder.join(STARTED);
         let text = padded(serde_json::to_vec(started)?);
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o640).open(&path)?;
+        let mut file = own::open_with(OpenOptions::new().write(true).create_new(true).mode(0o640), &path)?;
         match file.write_all(&text) {
             Ok(()) => Ok(Self { folder: folder.into(), file }),
             Err(error) => {
                 // A full disk: nothing has run yet, so the mark is taken back.
-                let _ = fs::remove_file(&path);
+                let _ = own::remove_file(&path);
                 Err(error)
             }
         }
@@ -56,7 +57,7 @@ impl RecordFile {
     fn try_write(&self, text: &[u8]) -> io::Result<()> {
         self.file.write_all_at(text, 0)?;
         hit("shim.exit.rename.before");
-        fs::rename(self.folder.join(STARTED), self.folder.join(EXIT))?;
+        own::rename(self.folder.join(STARTED), self.folder.join(EXIT))?;
         hit("shim.exit.rename.after");
         Ok(())
     }

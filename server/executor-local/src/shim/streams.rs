@@ -2,13 +2,14 @@
 //! hold. A shell has its terminal instead.
 
 use std::collections::VecDeque;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::Duration;
 
+use cubeloom_files::own;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
@@ -98,7 +99,7 @@ impl Streams {
             let stdio = [device.try_clone()?, device.try_clone()?, device];
             return Ok(Self { stdio, pipes: None });
         }
-        let stdin = File::open("/dev/null")?;
+        let stdin = own::open("/dev/null")?;
         let (stdout, stderr) = (append(order, spec::STDOUT)?, append(order, spec::STDERR)?);
         let (stdout, output) = Stream::make(order, stdout)?;
         let (stderr, error) = Stream::make(order, stderr)?;
@@ -211,7 +212,7 @@ fn open_terminal(device: &Path) -> io::Result<File> {
 }
 
 fn append(order: &ShimSpec, name: &str) -> io::Result<File> {
-    OpenOptions::new().create(true).append(true).mode(0o640).open(order.folder.join(name))
+    own::open_with(OpenOptions::new().create(true).append(true).mode(0o640), order.folder.join(name))
 }
 
 /// Readable while one of the signals that are waited for is pending. It takes none: that is left to who waits.
@@ -232,7 +233,7 @@ pub(super) fn mask_outputs(path: &Path, masks: &[String]) -> io::Result<()> {
         return Ok(());
     }
     let mut text = Vec::new();
-    match File::open(path) {
+    match own::open(path) {
         Ok(file) => file.take(OUTPUTS + 1).read_to_end(&mut text)?,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(error),
@@ -240,7 +241,7 @@ pub(super) fn mask_outputs(path: &Path, masks: &[String]) -> io::Result<()> {
     let mut masker = Masker::new(masks);
     let mut masked = masker.push(&text);
     masked.extend(masker.finish());
-    if masked == text { Ok(()) } else { fs::write(path, masked) }
+    if masked == text { Ok(()) } else { own::write(path, masked) }
 }
 
 #[cfg(test)]

@@ -1,15 +1,14 @@
 //! Processes by their parents: what a worker consists of where there are no control groups.
 
-use std::fs;
-
+use cubeloom_files::own;
 use rustix::process::Pid;
 
 /// The children of one process, of all of its threads.
 fn children_of(pid: i32) -> Vec<i32> {
-    let Ok(tasks) = fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
+    let Ok(tasks) = own::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
     tasks
         .flatten()
-        .filter_map(|task| fs::read_to_string(task.path().join("children")).ok())
+        .filter_map(|task| own::read_to_string(task.path().join("children")).ok())
         .flat_map(|list| list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<i32>>())
         .collect()
 }
@@ -49,20 +48,20 @@ pub(super) fn is_ending(pid: Pid) -> bool {
 
 /// CPU time of a process and of its children that it has waited for, in clock ticks.
 pub(super) fn cpu_ticks(pid: i32) -> Option<u64> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let stat = own::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let after = stat.rsplit_once(')')?.1;
     after.split_whitespace().skip(11).take(4).map(|field| field.parse::<u64>().ok()).sum()
 }
 
 /// Field `index` of `/proc/<pid>/stat`, counted from 0 at the state, which follows the name.
 fn stat_field(pid: i32, index: usize) -> Option<String> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let stat = own::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     stat.rsplit_once(')')?.1.split_whitespace().nth(index).map(Into::into)
 }
 
 /// Anonymous plus shared memory of a process, in bytes.
 pub(super) fn memory(pid: i32) -> Option<u64> {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let status = own::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let kib = |key: &str| -> u64 {
         let line = status.lines().find_map(|line| line.strip_prefix(key));
         line.and_then(|rest| rest.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(0)

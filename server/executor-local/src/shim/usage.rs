@@ -2,13 +2,14 @@
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use cubeloom_domain::usage::{CardsSample, MemorySpread, UsageSample, UsageSummary};
 use cubeloom_domain::{Bytes, Cpu};
+use cubeloom_files::own;
 
 use super::cards::Cards;
 use super::disk::Disk;
@@ -152,7 +153,7 @@ impl<'a> Sampler<'a> {
     /// A series that cannot be written must not harm the worker.
     fn append(&mut self, sample: &UsageSample) {
         if self.file.is_none() {
-            self.file = OpenOptions::new().create(true).append(true).open(self.path()).ok();
+            self.file = own::open_with(OpenOptions::new().create(true).append(true), self.path()).ok();
         }
         if let (Some(file), Ok(line)) = (&mut self.file, line(sample)) {
             let _ = file.write_all(&line);
@@ -162,7 +163,7 @@ impl<'a> Sampler<'a> {
     fn rewrite(&mut self) {
         let lines: Vec<u8> = self.series.iter().filter_map(|sample| line(sample).ok()).flatten().collect();
         let fresh = self.path().with_extension("tmp");
-        if fs::write(&fresh, lines).and_then(|()| fs::rename(&fresh, self.path())).is_ok() {
+        if own::write(&fresh, lines).and_then(|()| own::rename(&fresh, self.path())).is_ok() {
             self.file = None;
         }
     }

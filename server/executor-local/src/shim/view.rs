@@ -3,12 +3,13 @@
 //! The uids of projects keep them from each other's files; this keeps the names of those files, other people's processes, and
 //! what programs leave in `/tmp` and `/dev/shm`, from them as well. mount_namespaces(7), proc(5) on `hidepid`.
 
-use std::fs::{self, DirBuilder};
+use std::fs::DirBuilder;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
+use cubeloom_files::own;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, MountPropagationFlags};
@@ -79,7 +80,7 @@ fn cover(folder: OwnedFd, place: &Path) -> io::Result<()> {
 }
 
 fn make(path: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(PASSABLE).create(path)
+    own::create_dir_with(DirBuilder::new().recursive(true).mode(PASSABLE), path)
 }
 
 /// Whether this machine lets a process have such a view. It is tried, in a child that ends at once.
@@ -108,7 +109,7 @@ pub(crate) fn try_it() -> Result<(), String> {
 
 /// Whether a mount of `/proc` has options of its own: before Linux 5.8 they are those of the whole machine.
 pub(crate) fn hides_processes() -> bool {
-    let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let release = own::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     let mut numbers = release.split(['.', '-']).map_while(|part| part.trim().parse::<u32>().ok());
     numbers.next().zip(numbers.next()).is_some_and(|version| version >= (5, 8))
 }

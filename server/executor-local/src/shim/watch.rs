@@ -1,12 +1,13 @@
 //! What a worker's files are looked at for while it runs: when its lines came, and what it reports so far, masked.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use cubeloom_domain::logs::LogMark;
+use cubeloom_files::own;
 
 use crate::spec::{self, ShimSpec};
 use cubeloom_workers::mask::Masker;
@@ -142,10 +143,10 @@ impl MaskedCopy {
 
 impl Drop for MaskedCopy {
     fn drop(&mut self) {
-        let _ = fs::remove_file(&self.path);
+        let _ = own::remove_file(&self.path);
     }
 }
 
 fn append(path: PathBuf) -> io::Result<File> {
-    OpenOptions::new().create(true).append(true).mode(0o640).open(path)
+    own::open_with(OpenOptions::new().create(true).append(true).mode(0o640), path)
 }

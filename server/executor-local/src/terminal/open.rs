@@ -6,6 +6,7 @@ use std::sync::Arc;
 use cubeloom_domain::lowered::{Bindings, LocalBindings, LocalJob, LocalPaths, LocalWorker, Lowered};
 use cubeloom_domain::outcome::{Failure, FailureKind};
 use cubeloom_domain::terminal::TerminalOrder;
+use cubeloom_files::own;
 use cubeloom_workers::screen::Screen;
 use cubeloom_workers::shell;
 use tokio::sync::watch as latch;
@@ -160,7 +161,7 @@ impl Shell {
 
     fn remove(&self) {
         sandbox::remove(&self.scratch, &self.name);
-        let _ = std::fs::remove_dir_all(&self.scratch);
+        let _ = own::remove_dir_all(&self.scratch);
     }
 
     /// Waits for its end. What its shim left, having been killed, goes too.

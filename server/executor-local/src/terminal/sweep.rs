@@ -1,7 +1,8 @@
 //! What terminals of an earlier server have left: nothing, unless a shim was killed or the machine lost its power.
 
-use std::fs;
 use std::path::Path;
+
+use cubeloom_files::own;
 
 use crate::cgroup::Hierarchy;
 use crate::look::{Found, look};
@@ -14,10 +15,10 @@ pub(super) fn group_name(id: &str) -> String {
 
 /// Ends and removes what is below `folder` and has no shim that still does it. Blocking.
 pub(crate) fn sweep(folder: &Path, hierarchy: &Hierarchy) {
-    for scratch in fs::read_dir(folder).into_iter().flatten().flatten() {
+    for scratch in own::read_dir(folder).into_iter().flatten().flatten() {
         let path = scratch.path();
         let workers: Vec<_> =
-            fs::read_dir(&path).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+            own::read_dir(&path).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
         let lives = |worker: &std::path::PathBuf| {
             matches!(look(worker), Ok(Found::Running(_) | Found::Locked) | Err(_))
         };
@@ -28,7 +29,7 @@ pub(crate) fn sweep(folder: &Path, hierarchy: &Hierarchy) {
         for worker in &workers {
             end_left(group.as_ref(), &worker.join("outputs.jsonl"));
         }
-        if let Err(error) = fs::remove_dir_all(&path) {
+        if let Err(error) = own::remove_dir_all(&path) {
             tracing::warn!(folder = %path.display(), %error, "the scratch folder of a terminal is left");
         }
     }
@@ -37,6 +38,7 @@ pub(crate) fn sweep(folder: &Path, hierarchy: &Hierarchy) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn what_no_shim_has_is_removed_and_what_one_has_stays() {

@@ -18,6 +18,7 @@ struct Claims<'a> {
 ///
 /// # Errors
 /// The key's file cannot be used; a sentence.
+#[expect(clippy::disallowed_methods, reason = "the configuration names it")]
 pub async fn signed(key: &str, account: &str, now: Timestamp) -> Result<String, String> {
     let secret = tokio::fs::read(key).await.map_err(|error| format!("{key} cannot be read: {error}"))?;
     if secret.is_empty() {

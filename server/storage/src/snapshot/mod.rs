@@ -6,13 +6,14 @@
 mod error;
 mod walk;
 
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::fs::{DirBuilder, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use cubeloom_domain::failpoint::hit;
+use cubeloom_files::own;
 use sha2::{Digest, Sha256};
 
 pub use error::SnapshotError;
@@ -66,17 +67,17 @@ impl Snapshot {
         // Of its own: two who send the same folder at once must not write into each other's copy.
         let turn = TURNS.fetch_add(1, Ordering::Relaxed);
         let aside = parent.join(format!(".{}.{}.{turn}", self.digest, std::process::id()));
-        let _ = fs::remove_dir_all(&aside);
+        let _ = own::remove_dir_all(&aside);
         let copied = self.copy_to(&aside).and_then(|()| {
             hit("storage.snapshot.before");
-            match fs::rename(&aside, &place) {
+            match own::rename(&aside, &place) {
                 // Another process was faster with the same content.
                 Err(_) if place.is_dir() => Ok(()),
                 other => other,
             }
         });
         hit("storage.snapshot.after");
-        let _ = fs::remove_dir_all(&aside);
+        let _ = own::remove_dir_all(&aside);
         match copied {
             Ok(()) => Ok(place),
             Err(source) => Err(SnapshotError::Unwritable { place, source }),
@@ -84,7 +85,7 @@ impl Snapshot {
     }
 
     fn copy_to(&self, target: &Path) -> io::Result<()> {
-        let folder = |path: &Path| DirBuilder::new().recursive(true).mode(0o755).create(path);
+        let folder = |path: &Path| own::create_dir_with(DirBuilder::new().recursive(true).mode(0o755), path);
         folder(target)?;
         for entry in &self.entries {
             let path = target.join(&entry.name);
@@ -92,8 +93,8 @@ impl Snapshot {
                 folder(parent)?;
             }
             let mode = if entry.executable { 0o755 } else { 0o644 };
-            let mut copy = OpenOptions::new().write(true).create_new(true).mode(mode).open(&path)?;
-            io::copy(&mut fs::File::open(&entry.path)?, &mut copy)?;
+            let mut copy = own::open_with(OpenOptions::new().write(true).create_new(true).mode(mode), &path)?;
+            io::copy(&mut own::open(&entry.path)?, &mut copy)?;
             copy.flush()?;
         }
         Ok(())
@@ -121,7 +122,7 @@ fn digest(entries: &[File]) -> Result<String, SnapshotError> {
 }
 
 fn file_digest(path: &Path) -> io::Result<[u8; 32]> {
-    let mut file = fs::File::open(path)?;
+    let mut file = own::open(path)?;
     let mut hash = Sha256::new();
     let mut buffer = vec![0; 128 << 10];
     loop {
@@ -147,7 +148,7 @@ fn hex(bytes: &[u8]) -> String {
 /// # Errors
 /// When the file has no folder.
 pub fn folder_of(file: &Path) -> Result<PathBuf, SnapshotError> {
-    let file = fs::canonicalize(file).map_err(SnapshotError::unreadable(file))?;
+    let file = own::canonicalize(file).map_err(SnapshotError::unreadable(file))?;
     file.parent().map(Path::to_path_buf).ok_or(SnapshotError::NoFolder(file))
 }
 

@@ -1,8 +1,10 @@
 //! The files of a folder that count, in a stable order.
 
-use std::fs::{self, Metadata};
+use std::fs::Metadata;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+
+use cubeloom_files::own;
 
 use super::SnapshotError;
 
@@ -48,7 +50,7 @@ struct Walk<'a> {
 /// # Errors
 /// When there are too many, a link leaves the folder, or something cannot be read.
 pub fn walk(folder: &Path, limits: Limits) -> Result<Vec<File>, SnapshotError> {
-    let root = fs::canonicalize(folder).map_err(SnapshotError::unreadable(folder))?;
+    let root = own::canonicalize(folder).map_err(SnapshotError::unreadable(folder))?;
     let mut walk = Walk { root: &root, limits, bytes: 0, entries: Vec::new() };
     walk.folder(&root, Path::new(""), 0)?;
     walk.entries.sort_by(|a, b| a.name.cmp(&b.name));
@@ -60,7 +62,7 @@ impl Walk<'_> {
         if depth > 64 {
             return Err(SnapshotError::TooDeep(folder.into()));
         }
-        let listed = fs::read_dir(folder).map_err(SnapshotError::unreadable(folder))?;
+        let listed = own::read_dir(folder).map_err(SnapshotError::unreadable(folder))?;
         for entry in listed {
             let entry = entry.map_err(SnapshotError::unreadable(folder))?;
             let own = entry.file_name();
@@ -73,11 +75,11 @@ impl Walk<'_> {
     }
 
     fn entry(&mut self, path: &Path, name: &Path, depth: usize) -> Result<(), SnapshotError> {
-        let real = fs::canonicalize(path).map_err(SnapshotError::unreadable(path))?;
+        let real = own::canonicalize(path).map_err(SnapshotError::unreadable(path))?;
         if !real.starts_with(self.root) {
             return Err(SnapshotError::Leaves { link: path.into(), target: real, folder: self.root.into() });
         }
-        let metadata = fs::metadata(&real).map_err(SnapshotError::unreadable(path))?;
+        let metadata = own::metadata(&real).map_err(SnapshotError::unreadable(path))?;
         if metadata.is_dir() {
             return self.folder(&real, name, depth + 1);
         }

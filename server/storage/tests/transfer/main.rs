@@ -1,5 +1,6 @@
 //! Transfers for real: on this machine's disk, from web servers with all their faults, with a real S3 server and a real HDFS.
 
+#![allow(clippy::disallowed_methods, reason = "tests make the files that they look at")]
 #![expect(clippy::unwrap_used, reason = "clippy knows functions marked as tests, not their helpers")]
 
 mod clouds;

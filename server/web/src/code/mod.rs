@@ -5,12 +5,12 @@ mod notes;
 mod sweep;
 mod unpack;
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use cubeloom_compiler::missing_files;
 use cubeloom_domain::Problem;
 use cubeloom_domain::plan::RunPlan;
+use cubeloom_files::own;
 use cubeloom_storage::snapshot::{File, Snapshot, SnapshotError, files};
 
 use crate::error::{ApiError, ApiResult};
@@ -80,7 +80,7 @@ pub fn missing(folders: &Folders, plan: &RunPlan) -> Vec<Problem> {
 pub(crate) fn file_in(folder: &Path, name: &str) -> Option<PathBuf> {
     let plain = Path::new(name).components().all(|part| matches!(part, std::path::Component::Normal(_)));
     let path = folder.join(name);
-    (plain && !name.is_empty() && !name.contains('\0') && fs::symlink_metadata(&path).ok()?.is_file())
+    (plain && !name.is_empty() && !name.contains('\0') && own::symlink_metadata(&path).ok()?.is_file())
         .then_some(path)
 }
 

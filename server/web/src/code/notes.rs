@@ -1,11 +1,12 @@
 //! Which project has which folder of code, and how large each is: a small file for each of them.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use cubeloom_domain::Timestamp;
+use cubeloom_files::own;
 use cubeloom_storage::snapshot::files;
 use serde::{Deserialize, Serialize};
 
@@ -42,8 +43,8 @@ pub(super) fn place(folders: &Folders, project: &str) -> PathBuf {
 /// Held while a folder and its note come or go, by whichever process.
 pub(super) fn lock(folders: &Folders) -> io::Result<File> {
     let above = folders.data.join("code-of");
-    DirBuilder::new().recursive(true).mode(0o700).create(&above)?;
-    let file = OpenOptions::new().create(true).append(true).open(above.join(".lock"))?;
+    own::create_dir_with(DirBuilder::new().recursive(true).mode(0o700), &above)?;
+    let file = own::open_with(OpenOptions::new().create(true).append(true), above.join(".lock"))?;
     file.lock()?;
     Ok(file)
 }
@@ -51,8 +52,8 @@ pub(super) fn lock(folders: &Folders) -> io::Result<File> {
 /// Writes a note, or writes it anew.
 pub(super) fn write(folders: &Folders, project: &str, digest: &str, noted: Noted) -> io::Result<()> {
     let place = place(folders, project);
-    DirBuilder::new().recursive(true).mode(0o700).create(&place)?;
-    fs::write(place.join(digest), serde_json::to_vec(&noted)?)
+    own::create_dir_with(DirBuilder::new().recursive(true).mode(0o700), &place)?;
+    own::write(place.join(digest), serde_json::to_vec(&noted)?)
 }
 
 /// Makes a note as young as if it had just been written; whether there is one.
@@ -61,7 +62,7 @@ pub(super) fn renew(folders: &Folders, project: &str, digest: &str) -> bool {
         let _lock = lock(folders)?;
         let path = place(folders, project).join(digest);
         let noted = read(folders, &path)?;
-        fs::write(path, serde_json::to_vec(&noted)?)
+        own::write(path, serde_json::to_vec(&noted)?)
     };
     renewed().is_ok()
 }
@@ -78,7 +79,7 @@ pub(super) fn of(folders: &Folders, project: &str) -> io::Result<Vec<Kept>> {
     for digest in names(&place, Path::is_file)?.into_iter().filter(|name| is_digest(name)) {
         let path = place.join(&digest);
         // It may be removed at this moment.
-        if let (Ok(noted), Ok(found)) = (read(folders, &path), fs::metadata(&path)) {
+        if let (Ok(noted), Ok(found)) = (read(folders, &path), own::metadata(&path)) {
             let sent_at = Timestamp(found.mtime().saturating_mul(1_000_000));
             kept.push(Kept { digest, bytes: noted.bytes, files: noted.files, sent_at });
         }
@@ -98,7 +99,7 @@ pub(crate) async fn all(web: &Web, project: &str) -> ApiResult<Vec<Kept>> {
 
 /// What a note says; where it says nothing, what the folder says.
 fn read(folders: &Folders, note: &Path) -> io::Result<Noted> {
-    let text = fs::read(note)?;
+    let text = own::read(note)?;
     if let Ok(noted) = serde_json::from_slice(&text) {
         return Ok(noted);
     }
@@ -108,7 +109,7 @@ fn read(folders: &Folders, note: &Path) -> io::Result<Noted> {
 
 /// The names of what lies in a folder, sorted; none when there is no such folder.
 pub(super) fn names(folder: &Path, wanted: impl Fn(&Path) -> bool) -> io::Result<Vec<String>> {
-    let entries = match fs::read_dir(folder) {
+    let entries = match own::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(error),

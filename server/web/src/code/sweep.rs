@@ -7,6 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use cubeloom_domain::Timestamp;
+use cubeloom_files::own;
 
 use super::{is_digest, notes};
 use crate::error::{ApiError, ApiResult};
@@ -54,8 +55,8 @@ async fn of_project(web: &Web, project: String) -> ApiResult<()> {
         for one in kept {
             let path = notes::place(&folders, &project).join(&one.digest);
             // It may have been sent again since it was looked at.
-            if std::fs::metadata(&path).is_ok_and(|found| modified(&found) < old) {
-                std::fs::remove_file(&path)?;
+            if own::metadata(&path).is_ok_and(|found| modified(&found) < old) {
+                own::remove_file(&path)?;
                 tracing::info!(
                     project,
                     digest = one.digest,
@@ -79,7 +80,7 @@ async fn folders_of_nobody(web: &Web) -> ApiResult<()> {
         here.retain(|name| {
             let limit = if is_digest(name) { old } else { abandoned };
             let known = is_digest(name) || name.starts_with('.');
-            let found = std::fs::metadata(folders.code.join(name));
+            let found = own::metadata(folders.code.join(name));
             known && !noted.contains(name) && found.is_ok_and(|found| modified(&found) < limit)
         });
         Ok(here)
@@ -95,7 +96,7 @@ async fn folders_of_nobody(web: &Web) -> ApiResult<()> {
             if noted(&folders)?.contains(&name) {
                 return Ok(());
             }
-            std::fs::remove_dir_all(folders.code.join(&name))
+            own::remove_dir_all(folders.code.join(&name))
         })
         .await?;
     }

@@ -1,11 +1,12 @@
 //! An archive that somebody sent, unpacked with nothing believed: names stay below the folder, only plain files and
 //! folders are made, and what comes out of the compression is counted as it comes.
 
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::fs::{DirBuilder, OpenOptions};
 use std::io::{self, Read};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Component, Path, PathBuf};
 
+use cubeloom_files::own;
 use cubeloom_storage::snapshot::Limits;
 use flate2::read::GzDecoder;
 use tar::{Archive, Entry, EntryType};
@@ -153,14 +154,14 @@ fn name(entry: &Entry<'_, impl Read>) -> Result<PathBuf, Refused> {
 }
 
 fn folder(path: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o755).create(path)
+    own::create_dir_with(DirBuilder::new().recursive(true).mode(0o755), path)
 }
 
 fn file(entry: &mut Entry<'_, impl Read>, path: &Path, name: &Path, left: &mut Left) -> Result<(), Refused> {
     let executable = entry.header().mode().is_ok_and(|mode| mode & 0o100 != 0);
     let mode = if executable { 0o755 } else { 0o644 };
     let twice = || Refused::Archive(format!("`{}` stands in the archive twice", name.display()));
-    let mut made = match OpenOptions::new().write(true).create_new(true).mode(mode).open(path) {
+    let mut made = match own::open_with(OpenOptions::new().write(true).create_new(true).mode(mode), path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(twice()),
         other => other.map_err(Refused::Machine)?,
     };
@@ -189,6 +190,6 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
+        let _ = own::remove_dir_all(&self.0);
     }
 }

@@ -76,6 +76,7 @@ impl Earlier {
         Err(refused("/tasks", message))
     }
 
+    #[expect(clippy::disallowed_methods, reason = "only whether a folder is there; a link is none")]
     async fn load(store: &Store, workspace: &Path, record: RunRecord) -> Result<Self, StoreError> {
         let id = record.id.clone();
         let missing = || StoreError::Unreadable { what: "plan", reason: format!("run {id} has none") };

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use cubeloom_domain::RunId;
 use cubeloom_domain::record::RunRecord;
+use cubeloom_files::own;
 use cubeloom_storage::browse::{BrowseError, Folder, Order};
 use cubeloom_store::Deleted;
 use serde_json::json;
@@ -46,7 +47,7 @@ pub(crate) async fn remove(web: &Web, caller: &Caller, run: &RunRecord) -> ApiRe
 
 /// The attempts' own folders. Links in them are removed, never followed.
 fn remove_all(folder: &Path) -> io::Result<()> {
-    match std::fs::remove_dir_all(folder) {
+    match own::remove_dir_all(folder) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }

@@ -9,6 +9,7 @@ use cubeloom_domain::outcome::Failure;
 use cubeloom_domain::record::{RunRecord, Wish};
 use cubeloom_domain::schedule::{Cause, Trigger};
 use cubeloom_domain::{AttemptKey, RunId, Timestamp};
+use cubeloom_files::own;
 use cubeloom_store::StoreError;
 use tokio::sync::{Mutex, Notify};
 use tokio::time::sleep;
@@ -113,7 +114,7 @@ pub(super) fn source(planner: &Planner, call: &Call, folder: Option<&str>) -> Ap
             })?;
             let place = code::file_in(&planner.folders.code.join(folder), path.trim_start_matches("./"));
             let place = place.ok_or_else(|| wrong(format!("the pipeline's folder has no file `{path}`")))?;
-            let text = std::fs::read_to_string(place)
+            let text = own::read_to_string(place)
                 .map_err(|error| wrong(format!("`{path}` cannot be read: {error}")))?;
             Source::Document { text, code: Some(folder.to_owned()) }
         }

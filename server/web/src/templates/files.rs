@@ -1,13 +1,13 @@
 //! Task templates that come with their folder: the recipe, and the programs that it runs. A folder lies once on the disk,
 //! under the SHA-256 of its content, where workers read it.
 
-use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use cubeloom_compiler::{check_template, parse_template};
 use cubeloom_domain::template::{InstalledTemplate, TaskTemplate};
 use cubeloom_domain::{Code, Problem, Severity};
+use cubeloom_files::own;
 use cubeloom_storage::snapshot::{Limits, Snapshot, SnapshotError};
 
 /// The recipe's own file.
@@ -44,7 +44,7 @@ impl TemplateFolder {
         let folder = &inside(folder);
         let wrong = |problems| FolderError::Problems(problems);
         let text =
-            fs::read_to_string(folder.join(RECIPE)).map_err(|error| wrong(vec![unreadable(&error)]))?;
+            own::read_to_string(folder.join(RECIPE)).map_err(|error| wrong(vec![unreadable(&error)]))?;
         let template = parse_template(&text).map_err(wrong)?;
         let mut problems = check_template(&template);
         problems.extend(programs(&template).filter_map(|(path, name)| missing(folder, path, name)));
@@ -68,7 +68,7 @@ impl TemplateFolder {
 
 /// The folder with the recipe: this one, or the only one in it.
 fn inside(folder: &Path) -> PathBuf {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let entries = own::read_dir(folder).into_iter().flatten().flatten();
     match entries.map(|entry| entry.path()).collect::<Vec<_>>().as_slice() {
         [only] if only.join(RECIPE).is_file() => only.clone(),
         _ => folder.to_owned(),
@@ -111,6 +111,7 @@ fn missing(folder: &Path, path: String, name: &str) -> Option<Problem> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     const TEMPLATE: &str = "apiVersion: cubeloom/v1\nkind: TaskTemplate\nname: say\nversion: \"1.0.0\"\ngroup: basics\n\
                             label: {en: Say, zh: 说}\nhelp: {en: Says it, zh: 说出来}\nframework: single\n\

@@ -1,10 +1,10 @@
 //! The files of a template's folder that people read.
 
-use std::fs;
 use std::path::{Component, Path};
 
 use cubeloom_compiler::{parse_pipeline, parse_template};
 use cubeloom_domain::template::InstalledTemplate;
+use cubeloom_files::own;
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -78,8 +78,8 @@ fn is_of(found: &str, wanted: &str) -> bool {
 
 fn read(folder: &Path, name: &str) -> Option<String> {
     let path = folder.join(name);
-    let small = fs::metadata(&path).is_ok_and(|found| found.is_file() && found.len() <= MOST);
-    if small { fs::read_to_string(path).ok() } else { None }
+    let small = own::metadata(&path).is_ok_and(|found| found.is_file() && found.len() <= MOST);
+    if small { own::read_to_string(path).ok() } else { None }
 }
 
 /// The program that an example's first task with a `script` runs.
@@ -105,6 +105,7 @@ fn before_after(readme: &str) -> Option<BeforeAfter> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
 
     use super::*;
 

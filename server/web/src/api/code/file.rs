@@ -30,6 +30,7 @@ pub struct FileQuery {
         (status = 404, body = ProblemDocument, content_type = "application/problem+json")
     )
 )]
+#[expect(clippy::disallowed_methods, reason = "unpacked code holds plain files only, and is the server's")]
 pub(crate) async fn file(
     State(web): State<Web>,
     Path((project, digest)): Path<(String, String)>,

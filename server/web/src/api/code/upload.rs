@@ -1,10 +1,10 @@
 //! `PUT /projects/{project}/code`
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use axum::body::Body;
 use axum::extract::State;
+use cubeloom_files::own;
 use cubeloom_storage::snapshot::{Limits, Snapshot};
 use futures::StreamExt;
 use serde::Serialize;
@@ -73,6 +73,7 @@ fn cannot_write(source: impl std::error::Error + Send + Sync + 'static) -> ApiEr
 }
 
 /// Writes the body to a file beside where it will be unpacked.
+#[expect(clippy::disallowed_methods, reason = "a folder of the server's own")]
 async fn receive(body: Body, scratch: &Path) -> ApiResult<PathBuf> {
     let path = scratch.join("archive.tar.gz");
     let mut file = tokio::fs::File::create(&path).await.map_err(cannot_write)?;
@@ -94,8 +95,8 @@ async fn receive(body: Body, scratch: &Path) -> ApiResult<PathBuf> {
 
 fn take(archive: &Path, scratch: &Scratch, folders: &Folders, project: &str) -> ApiResult<UploadedView> {
     let folder = scratch.0.join("folder");
-    std::fs::create_dir(&folder).map_err(cannot_write)?;
-    unpack(File::open(archive).map_err(cannot_write)?, &folder, Limits::CODE)?;
+    own::create_dir(&folder).map_err(cannot_write)?;
+    unpack(own::open(archive).map_err(cannot_write)?, &folder, Limits::CODE)?;
     let snapshot = Snapshot::take(&folder, Limits::CODE).map_err(ApiError::internal)?;
     code::keep(folders, project, &snapshot).map_err(cannot_write)?;
     Ok(UploadedView { digest: snapshot.digest.clone(), files: snapshot.len() })

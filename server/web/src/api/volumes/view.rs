@@ -1,6 +1,7 @@
 //! Volumes, as the API takes and shows them.
 
 use cubeloom_domain::belongings::{Volume, VolumePlace};
+use cubeloom_files::own;
 use cubeloom_storage::browse::clean;
 use cubeloom_storage::transfer::wall;
 use serde::{Deserialize, Serialize};
@@ -226,7 +227,7 @@ fn check_folder(web: &Web, caller: &Caller, (at, path): (&str, &str), found: &mu
         found.wrong(at, "write an absolute path, without `..`");
         return Ok(());
     }
-    let real = std::fs::canonicalize(place).unwrap_or_else(|_| place.into());
+    let real = own::canonicalize(place).unwrap_or_else(|_| place.into());
     let data = &web.folders().data;
     if real.starts_with(data) || data.starts_with(&real) {
         found.wrong(at, "this folder holds the server's own data, or lies in it: choose another");
