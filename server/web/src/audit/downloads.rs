@@ -32,7 +32,7 @@ const SUBJECTS: [&str; 3] = ["run", "volume", "digest"];
 /// Parts of a query that say which content it is.
 const PARTS: [&str; 7] = ["path", "inline", "task", "instance", "attempt", "worker", "stream"];
 
-/// Content that somebody asks for.
+/// Content that a request asks for.
 pub(crate) struct Download {
     actor: Actor,
     action: &'static str,

@@ -21,12 +21,12 @@ const REFUSALS: u32 = 10;
 /// Downloads of one kind that go into the log each minute, of one person.
 const DOWNLOADS: u32 = 30;
 
-/// Notes that somebody was refused; many in one minute are counted only.
+/// Notes a refusal; many in one minute are counted only.
 pub(crate) async fn refuse(web: &Web, act: &Act<'_>, action: &'static str, subject: String) {
     note(web, act, REFUSALS, &act.entry(action, subject)).await;
 }
 
-/// Notes that somebody took something out; many in one minute are counted only.
+/// Notes a download or an export; many in one minute are counted only.
 pub(crate) async fn take_out(web: &Web, act: &Act<'_>, entry: &Entry) {
     note(web, act, DOWNLOADS, entry).await;
 }

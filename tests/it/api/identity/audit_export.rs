@@ -78,7 +78,7 @@ fn a_file_has_every_entry_however_many_there_are() {
     let period = "since=2023-11-14T22:13:30Z&until=2023-11-14T22:13:40Z";
     let found = lines(&ada.get(&format!("/audit?format=ndjson&user=bulk&{period}")).expect(200));
     assert_eq!(found.len(), 10);
-    // Owners have their project's, and nobody else's.
+    // Owners have their project's only.
     let owner = server.as_(Who::Owner);
     let of_project = |client: &Client| {
         client.get("/projects/default/audit?format=ndjson&user=bulk&project=vision").expect(200)

@@ -84,7 +84,7 @@ fn a_webhook_gets_every_entry_as_json_lines_once() {
 
 #[test]
 fn what_a_receiver_missed_is_sent_when_it_is_back_also_by_the_next_server() {
-    // Nobody listens there at first.
+    // No receiver is there at first.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     drop(listener);

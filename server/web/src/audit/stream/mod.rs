@@ -23,7 +23,7 @@ const BATCH: usize = 100;
 /// How long sending them may take.
 const TIMEOUT: Duration = Duration::from_secs(30);
 /// How long a server holds a stream while it sends: longer than sending may take.
-const LEASE: Duration = Duration::from_secs(60);
+const LEASE: Duration = Duration::from_secs(45);
 /// The longest wait after a failure.
 const MAX_WAIT: Duration = Duration::from_secs(300);
 

@@ -59,7 +59,7 @@ impl Webhook {
     }
 }
 
-/// A client that follows nobody elsewhere.
+/// A client that follows no redirect.
 fn client() -> reqwest::Result<reqwest::Client> {
     // A second call fails because the first one's provider is in place, which is what is wanted.
     let _ = rustls::crypto::ring::default_provider().install_default();

@@ -139,6 +139,7 @@ fn settings() -> Settings {
         oidc: None,
         terminals: TerminalSettings { most: 0, each: 0, limit: minute, idle: minute, away: minute },
         currency: None,
+        audit: Default::default(),
         alerts: AlertSettings::default(),
         nodes: NodeRule::default(),
         advice: Thresholds::default(),
