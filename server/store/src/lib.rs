@@ -8,6 +8,7 @@ mod alerts;
 mod audit;
 mod backend;
 mod backfills;
+mod breaks;
 mod budgets;
 mod cache;
 mod checkpoint;
@@ -45,6 +46,7 @@ mod projects;
 mod query;
 mod queues;
 mod registries;
+mod reserve;
 mod revision;
 mod rows;
 mod run_filter;
@@ -72,7 +74,8 @@ mod wishes;
 mod writer;
 
 use std::fmt;
-use std::sync::Arc;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
 
 use sqlx::{AnyConnection, AnyPool};
 use tokio::sync::{Mutex, watch};
@@ -95,6 +98,7 @@ pub use noticed::{Hanging, Noticed};
 pub use open::Options;
 pub use pipelines::{PipelineFilter, PipelineOrder, PipelineSummary};
 pub use queues::TreeChange;
+pub use reserve::ReserveState;
 pub use revision::{Change, Created};
 pub use run_filter::{RunFilter, RunMark};
 pub use runs::Deleted;
@@ -105,6 +109,8 @@ pub use user_filter::{UserFilter, UserOrder};
 pub use versions::{Expected, NewVersion, PipelineVersion, PutPipeline};
 pub use waiting::{Waiting, WaitingElsewhere};
 
+use crate::breaks::Breaks;
+use crate::reserve::Reserve;
 use crate::told::Told;
 use crate::writer::{Only, Pooled, Writer};
 
@@ -128,6 +134,10 @@ struct Inner {
     writer: Option<Mutex<Only>>,
     wakes: watch::Sender<u64>,
     checkpoints: checkpoint::Pace,
+    reserve: OnceLock<Arc<Reserve>>,
+    breaks: Arc<Breaks>,
+    /// The file of a SQLite database.
+    file: Option<PathBuf>,
     /// Whether people are mailed about their own runs.
     mails: bool,
     /// To the other servers of a PostgreSQL database.
@@ -180,7 +190,8 @@ impl Store {
         match &self.inner.writer {
             Some(writer) => {
                 let mut only = writer.lock().await;
-                only.ready().await?;
+                let ready = only.ready().await.map_err(StoreError::from);
+                self.noticed(ready)?;
                 Ok(Writer::Only(only))
             }
             None => Ok(Writer::Pooled(Pooled::new(self.inner.pool.acquire().await?))),
@@ -194,10 +205,12 @@ impl Store {
     ) -> Result<T, StoreError> {
         let told = Told::begin();
         let mut writer = self.writer().await?;
-        let mut transaction = writer.begin(self.backend()).await?;
+        let begun = writer.begin(self.backend()).await.map_err(StoreError::from);
+        let mut transaction = self.noticed(begun)?;
         let result = work(&mut transaction).await;
         if result.is_ok() {
-            transaction.commit().await?;
+            let committed = transaction.commit().await.map_err(StoreError::from);
+            self.noticed(committed)?;
             told.kept();
             writer.ended();
         } else if let Err(error) = transaction.rollback().await {
@@ -206,7 +219,7 @@ impl Store {
         } else {
             writer.ended();
         }
-        result
+        self.noticed(result)
     }
 
     fn wake(&self) {
