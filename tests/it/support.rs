@@ -121,6 +121,7 @@ impl TestApp {
         command.env("CUBELOOM_SERVER_TEMPLATES", concat!(env!("CARGO_MANIFEST_DIR"), "/../task-templates"));
         // More workers beside each other than a small machine has cores: they mostly sleep.
         command.env("CUBELOOM_LOCAL_CPU", "8").env("CUBELOOM_LOCAL_MEMORY", "4Gi");
+        command.env("CUBELOOM_DATABASE_RESERVE", "1Mi");
         command.env("CUBELOOM_LOCAL_GRACE", "1s");
         // Tests leave files for tasks beside the data folder, which lies there.
         command.env("CUBELOOM_SANDBOX_TMP", "false");

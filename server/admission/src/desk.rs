@@ -70,6 +70,8 @@ pub struct Desk {
     pub(crate) faulty: Option<FaultyCards>,
     /// Jobs that found no part of a card, and are not tried again yet.
     pub(crate) put_off: HashSet<JobId>,
+    /// Projects whose jobs do not start, whatever is free.
+    pub(crate) closed: BTreeSet<String>,
 }
 
 impl Desk {
@@ -104,9 +106,15 @@ impl Desk {
             nodes: Nodes::default(),
             faulty: None,
             put_off: HashSet::new(),
+            closed: BTreeSet::new(),
         };
         desk.rebuild();
         desk
+    }
+
+    /// The projects whose jobs do not start for a reason that is no job's: their places go to others, and nothing is kept for them.
+    pub fn close(&mut self, projects: BTreeSet<String>) {
+        self.closed = projects;
     }
 
     /// What the cluster has, and its node groups. True when that is something else than before.

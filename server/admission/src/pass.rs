@@ -272,7 +272,7 @@ impl<'d> Passing<'d> {
         let Some(entry) = self.desk.entry(job) else { return Ok(()) };
         let State::Waiting { cool_until, .. } = &entry.state else { return Ok(()) };
         let known = &entry.known;
-        if self.desk.has_lapsed(job, known, self.now) {
+        if self.desk.has_lapsed(job, known, self.now) || self.desk.closed.contains(&known.spec.project) {
             return Ok(());
         }
         if let Some(block) = self.refused(job, known, *cool_until) {

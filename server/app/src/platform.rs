@@ -214,6 +214,7 @@ impl Platform {
         let clusters = self.clusters()?;
         let runs = SubRuns::new(self.planner(templates)?);
         let settings = &self.config.settings;
+        self.store.keep_reserve(settings.database.reserve.0, settings.local.free.map(|free| free.0));
         let config = EngineConfig {
             owner: machine::owner(self.data.path()),
             lease: settings.engine.lease.0,
@@ -332,6 +333,7 @@ pub fn local_config(config: &Config, data: &DataFolder) -> anyhow::Result<LocalC
     (settings.pids, settings.nofile, settings.adoption) = (local.pids, local.nofile, local.adoption);
     (settings.log, settings.python_sources) = (local.log.0, local.python_sources);
     settings.free = local.free.map(|free| free.0);
+    (settings.run_disk, settings.workspace) = (local.run_disk.map(|most| most.0), local.workspace.0);
     settings.sandbox = config.settings.sandbox;
     settings.private = private(config);
     settings.volumes.clone_from(&config.settings.volumes);

@@ -259,6 +259,12 @@ pub trait Executor: Send + Sync {
         None
     }
 
+    /// The projects whose attempts do not start there for now, each with a sentence that says why: e.g. its storage is over its
+    /// limit. Cheap: it is asked before each pass.
+    fn held_projects(&self) -> BTreeMap<String, String> {
+        BTreeMap::new()
+    }
+
     /// How many jobs it is given at a time: what is sent of each lies in memory until it has taken it.
     fn at_once(&self) -> usize {
         usize::MAX

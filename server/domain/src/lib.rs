@@ -11,6 +11,7 @@ pub mod call;
 pub mod canvas;
 pub mod clock;
 pub mod clusters;
+pub mod disk;
 pub mod effective;
 pub mod event;
 pub mod executor;

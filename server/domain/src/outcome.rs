@@ -66,6 +66,8 @@ pub enum FailureKind {
     Signal,
     /// It used more memory than it had.
     OutOfMemory,
+    /// It wrote more than its folder may hold.
+    DiskLimit,
     /// It took longer than its timeout.
     Timeout,
     /// Its `setup` command failed.
@@ -96,6 +98,7 @@ impl fmt::Display for FailureKind {
             Self::Exit => "error",
             Self::Signal => "signal",
             Self::OutOfMemory => "out of memory",
+            Self::DiskLimit => "disk limit exceeded",
             Self::Timeout => "timeout",
             Self::SetupFailed => "setup failed",
             Self::CouldNotStart => "could not start",

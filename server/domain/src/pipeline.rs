@@ -329,6 +329,7 @@ impl RetryOn {
             | FailureKind::Expression
             | FailureKind::Rejected
             | FailureKind::Run
+            | FailureKind::DiskLimit
             | FailureKind::Hung => Self::Error,
         }
     }

@@ -47,7 +47,8 @@ pub fn check(config: &LocalConfig) -> CheckReport {
     raise_open_files();
     let user = rustix::process::geteuid().is_root().then_some(config.uid_base);
     let mut lines = vec![capacity(config), cgroups(), users(user), sandbox(config), folders(config, user)];
-    lines.extend([python(config, user), uv(config), gpus(), disk(&config.data), files(), processes()]);
+    lines.extend([python(config, user), uv(config), gpus(), disk(&config.data), disk_limits(config)]);
+    lines.extend([files(), processes()]);
     lines.extend(packages(&config.apt));
     CheckReport { lines }
 }
@@ -180,6 +181,19 @@ fn disk(data: &Path) -> CheckLine {
         }
         Err(error) => line("disk", false, format!("{}: {error}", there.display()), None),
     }
+}
+
+fn disk_limits(config: &LocalConfig) -> CheckLine {
+    let run = match config.run_disk {
+        Some(0) => "no limit for an attempt".into(),
+        Some(bytes) => format!("{} for an attempt", size(bytes)),
+        None => "half of the disk for an attempt".into(),
+    };
+    let workspace = match config.workspace {
+        0 => "no limit for a project's workspace".into(),
+        bytes => format!("{} for a project's workspace", size(bytes)),
+    };
+    line("disk limits", true, format!("{run}, {workspace}"), None)
 }
 
 fn files() -> CheckLine {

@@ -49,6 +49,12 @@ pub struct LocalConfig {
     pub free: Option<u64>,
     /// Bytes of standard output and of standard error, each, that a worker's log begins with; 0 is no limit.
     pub log: u64,
+    /// Bytes that the folder of one attempt may hold; half of the disk when absent, 0 is no limit.
+    pub run_disk: Option<u64>,
+    /// Bytes that the workspace of one project may hold before nothing new of it starts; 0 is no limit.
+    pub workspace: u64,
+    /// How long these are not measured after they were.
+    pub measured_every: Duration,
     /// Variables of the shims themselves, e.g. the crash test's.
     pub shim_env: BTreeMap<String, String>,
     /// Variables of the programs that install Python packages. They run what packages bring: no secret belongs here.
@@ -136,6 +142,9 @@ impl LocalConfig {
             nofile: NOFILE,
             free: None,
             log: LOG,
+            run_disk: None,
+            workspace: 0,
+            measured_every: Duration::from_secs(5),
             shim_env: BTreeMap::new(),
             installer_env: BTreeMap::new(),
             python_sources: false,

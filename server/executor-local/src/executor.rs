@@ -1,5 +1,6 @@
 //! The executor's port, and what this machine has.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
@@ -23,6 +24,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use crate::attempt::{Attempt, Happened, Worker, millis};
 use crate::config::LocalConfig;
+use crate::disk_limits::{self, Workspaces};
 use crate::error::LocalError;
 use crate::facts;
 use crate::folders::closed_parent;
@@ -80,6 +82,7 @@ impl LocalExecutor {
             tokens: Tokens::load(&layout.top("keys"))?,
             notes: Notes::new().map_err(LocalError::file("a pipe"))?,
             spares: Spares::default(),
+            workspaces: Workspaces::default(),
             reports: Reports::default(),
             listening: OnceLock::new(),
             hierarchy,
@@ -289,6 +292,10 @@ impl Executor for LocalExecutor {
         room::lacking(&self.machine.config)
     }
 
+    fn held_projects(&self) -> BTreeMap<String, String> {
+        self.machine.workspaces.held(self.machine.config.workspace)
+    }
+
     fn owner(&self, project: &str) -> Result<Option<u32>, Failure> {
         let could_not = |error: LocalError| Failure::new(FailureKind::CouldNotStart, error.sentence());
         self.machine.owners.user(project).map_err(could_not)
@@ -300,6 +307,7 @@ impl Executor for LocalExecutor {
         }
         self.machine.spares.refill(&self.machine.config, &self.machine.notes);
         terminal::sweep(&self.machine.layout.top(terminal::FOLDER), &self.machine.hierarchy);
+        disk_limits::start(&self.machine);
     }
 
     fn bind(&self, job: &Job) -> Result<Bindings, Failure> {

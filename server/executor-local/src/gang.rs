@@ -4,6 +4,7 @@ use cubeloom_domain::job::SuccessRule;
 use cubeloom_domain::outcome::{Failure, FailureKind, Outcome, WorkerName};
 use cubeloom_workers::ends::{End, Finish, span};
 
+use crate::disk_limits::{TOO_DEEP, attempt_sentence};
 use crate::spec::{ExitRecord, StopWhy};
 
 /// What the workers of one attempt have done so far.
@@ -208,6 +209,10 @@ impl Gang {
                 return failed(FailureKind::Preempted, "its place was needed for another job".into());
             }
             Some(StopWhy::Hung) => return failed(FailureKind::Hung, "it was stopped as it hung".into()),
+            Some(StopWhy::DiskLimit { used, limit }) => {
+                return failed(FailureKind::DiskLimit, attempt_sentence(used, limit));
+            }
+            Some(StopWhy::TooDeep) => return failed(FailureKind::DiskLimit, TOO_DEEP.into()),
             // That of single workers is none of the whole.
             Some(StopWhy::Decided | StopWhy::GivenBack) | None => {}
         }

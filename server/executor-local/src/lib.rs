@@ -14,6 +14,7 @@ mod check;
 mod conclude;
 mod config;
 mod descriptor;
+mod disk_limits;
 mod earlier;
 mod error;
 mod executor;
@@ -47,6 +48,7 @@ mod terminal;
 mod token;
 mod usage_files;
 mod waits;
+mod walk;
 mod watch;
 mod xid;
 

@@ -11,6 +11,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use crate::attempt::Happened;
 use crate::cgroup::Hierarchy;
 use crate::config::LocalConfig;
+use crate::disk_limits::Workspaces;
 use crate::leases::Leases;
 use crate::notes::{self, Notes};
 use crate::owner::Owners;
@@ -34,6 +35,8 @@ pub(crate) struct Machine {
     pub(crate) tokens: Tokens,
     pub(crate) notes: Notes,
     pub(crate) spares: Spares,
+    /// Projects whose workspaces are over their limit.
+    pub(crate) workspaces: Workspaces,
     /// What live attempts have reported so far.
     pub(crate) reports: Reports,
     /// Set when the notes are being read.

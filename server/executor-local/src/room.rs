@@ -1,18 +1,15 @@
 //! Room on the disk that the server's folder lies on: its database writes there, too.
 
 use cubeloom_domain::Bytes;
+use cubeloom_domain::disk::kept_free;
 
 use crate::config::LocalConfig;
-
-/// What is kept free where nothing is configured: a twentieth of the disk, and no more than this, in bytes.
-const MOST: u64 = 2 << 30;
-const SHARE: u64 = 20;
 
 /// Why nothing new starts: the disk has less room than is to be kept free.
 pub(crate) fn lacking(config: &LocalConfig) -> Option<String> {
     let found = rustix::fs::statvfs(&config.data).ok()?;
     let bytes = |blocks: u64| blocks.saturating_mul(found.f_frsize);
-    let kept = config.free.unwrap_or_else(|| (bytes(found.f_blocks) / SHARE).min(MOST));
+    let kept = kept_free(bytes(found.f_blocks), config.free);
     let free = bytes(found.f_bavail);
     (free < kept).then(|| {
         format!(

@@ -201,6 +201,15 @@ pub enum StopWhy {
     Preempted,
     /// It hangs.
     Hung,
+    /// Its folder holds more than it may.
+    DiskLimit {
+        /// Bytes that were found.
+        used: u64,
+        /// Bytes that it may hold.
+        limit: u64,
+    },
+    /// Its folder has folders nested too deep to be counted.
+    TooDeep,
     /// The job has failed or succeeded already.
     Decided,
     /// The worker is one that its job gives back.

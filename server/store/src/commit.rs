@@ -22,6 +22,11 @@ impl Store {
         if changes.is_empty() {
             return Ok(());
         }
+        let written = self.write_all(lease, changes).await;
+        self.noticed(written)
+    }
+
+    async fn write_all(&self, lease: &Lease, changes: &Changes) -> Result<(), StoreError> {
         let runs = touched(changes);
         let told = Told::begin();
         let mut writer = self.writer().await?;

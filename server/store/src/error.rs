@@ -185,6 +185,8 @@ impl StoreError {
             Ok(8) => Self::ReadOnly(error),
             Ok(11 | 26) => Self::Damaged(error),
             Ok(13) => Self::DiskFull(error),
+            // The index of the log could not grow (`SQLITE_IOERR_SHMSIZE`).
+            _ if code == "4874" => Self::DiskFull(error),
             _ => Self::Database(error),
         }
     }

@@ -9,6 +9,7 @@ mod audit;
 mod audit_streams;
 mod backend;
 mod backfills;
+mod breaks;
 mod budgets;
 mod cache;
 mod checkpoint;
@@ -46,6 +47,7 @@ mod projects;
 mod query;
 mod queues;
 mod registries;
+mod reserve;
 mod revision;
 mod rows;
 mod run_filter;
@@ -73,7 +75,8 @@ mod wishes;
 mod writer;
 
 use std::fmt;
-use std::sync::Arc;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
 
 use sqlx::{AnyConnection, AnyPool};
 use tokio::sync::{Mutex, watch};
@@ -97,6 +100,7 @@ pub use noticed::{Hanging, Noticed};
 pub use open::Options;
 pub use pipelines::{PipelineFilter, PipelineOrder, PipelineSummary};
 pub use queues::TreeChange;
+pub use reserve::ReserveState;
 pub use revision::{Change, Created};
 pub use run_filter::{RunFilter, RunMark};
 pub use runs::Deleted;
@@ -107,6 +111,8 @@ pub use user_filter::{UserFilter, UserOrder};
 pub use versions::{Expected, NewVersion, PipelineVersion, PutPipeline};
 pub use waiting::{Waiting, WaitingElsewhere};
 
+use crate::breaks::Breaks;
+use crate::reserve::Reserve;
 use crate::told::Told;
 use crate::writer::{Only, Pooled, Writer};
 
@@ -130,6 +136,10 @@ struct Inner {
     writer: Option<Mutex<Only>>,
     wakes: watch::Sender<u64>,
     checkpoints: checkpoint::Pace,
+    reserve: OnceLock<Arc<Reserve>>,
+    breaks: Arc<Breaks>,
+    /// The file of a SQLite database.
+    file: Option<PathBuf>,
     /// Whether people are mailed about their own runs.
     mails: bool,
     /// To the other servers of a PostgreSQL database.
@@ -182,7 +192,8 @@ impl Store {
         match &self.inner.writer {
             Some(writer) => {
                 let mut only = writer.lock().await;
-                only.ready().await?;
+                let ready = only.ready().await.map_err(StoreError::from);
+                self.noticed(ready)?;
                 Ok(Writer::Only(only))
             }
             None => Ok(Writer::Pooled(Pooled::new(self.inner.pool.acquire().await?))),
@@ -196,10 +207,12 @@ impl Store {
     ) -> Result<T, StoreError> {
         let told = Told::begin();
         let mut writer = self.writer().await?;
-        let mut transaction = writer.begin(self.backend()).await?;
+        let begun = writer.begin(self.backend()).await.map_err(StoreError::from);
+        let mut transaction = self.noticed(begun)?;
         let result = work(&mut transaction).await;
         if result.is_ok() {
-            transaction.commit().await?;
+            let committed = transaction.commit().await.map_err(StoreError::from);
+            self.noticed(committed)?;
             told.kept();
             writer.ended();
         } else if let Err(error) = transaction.rollback().await {
@@ -208,7 +221,7 @@ impl Store {
         } else {
             writer.ended();
         }
-        result
+        self.noticed(result)
     }
 
     fn wake(&self) {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::str::FromStr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions, install_default_drivers};
@@ -10,9 +10,10 @@ use sqlx::{AnyPool, AssertSqlSafe, ConnectOptions, Connection};
 use tokio::sync::{Mutex, watch};
 
 use crate::backend::Backend;
+use crate::breaks::Breaks;
 use crate::error::StoreError;
 use crate::writer::Only;
-use crate::{Inner, Store, checkpoint, listen, schema};
+use crate::{Inner, Store, checkpoint, listen, reserve, schema};
 
 /// Connections that read from SQLite; each is a thread.
 const SQLITE_READERS: u32 = 3;
@@ -45,6 +46,14 @@ impl Store {
     /// When it cannot be reached, written or understood; the sentence says what to do.
     pub async fn open(options: &Options) -> Result<Self, StoreError> {
         install_default_drivers();
+        match Self::open_once(options).await {
+            // A server that was ended by a full disk starts on its reserve.
+            Err(StoreError::DiskFull(_)) if given_up(&options.url) => Self::open_once(options).await,
+            other => other,
+        }
+    }
+
+    async fn open_once(options: &Options) -> Result<Self, StoreError> {
         let store = match Backend::of(&options.url) {
             Some(Backend::Sqlite) => open_sqlite(options).await?,
             Some(Backend::Postgres) => open_postgres(options).await?,
@@ -54,6 +63,11 @@ impl Store {
         store.check().await?;
         Ok(store)
     }
+}
+
+/// Whether the database had a reserve, which is given up.
+fn given_up(url: &str) -> bool {
+    Backend::of(url) == Some(Backend::Sqlite) && reserve::remove(Path::new(SqliteFile::of(url).path))
 }
 
 async fn open_sqlite(options: &Options) -> Result<Store, StoreError> {
@@ -74,6 +88,9 @@ async fn open_sqlite(options: &Options) -> Result<Store, StoreError> {
         writer: Some(Mutex::new(writer)),
         wakes: watch::Sender::new(0),
         checkpoints: checkpoint::Pace::default(),
+        reserve: OnceLock::new(),
+        breaks: Arc::default(),
+        file: Some(file.path.into()),
         mails: options.mails,
         _listening: None,
     };
@@ -114,14 +131,20 @@ async fn open_postgres(options: &Options) -> Result<Store, StoreError> {
     }
     };
     let connect = connect_options(&options.url)?;
+    let breaks = Arc::<Breaks>::default();
+    let doubted = Arc::clone(&breaks);
     let pool = AnyPoolOptions::new()
         .max_connections(options.connections)
         .acquire_timeout(Duration::from_secs(10))
         .test_before_acquire(false)
-        .before_acquire(|connection, idle| {
+        .before_acquire(move |connection, idle| {
+            let breaks = Arc::clone(&doubted);
             Box::pin(async move {
-                // A round trip for each use would be the price of noticing at once; a while is soon enough.
-                Ok(idle.idle_for < Duration::from_secs(5) || connection.ping().await.is_ok())
+                if !breaks.doubts(idle.idle_for) || connection.ping().await.is_ok() {
+                    return Ok(true);
+                }
+                breaks.found();
+                Ok(false)
             })
         })
         .connect_with(connect)
@@ -138,6 +161,9 @@ async fn open_postgres(options: &Options) -> Result<Store, StoreError> {
         writer: None,
         wakes,
         checkpoints: checkpoint::Pace::default(),
+        reserve: OnceLock::new(),
+        breaks,
+        file: None,
         mails: options.mails,
         _listening: Some(listening),
     };

@@ -100,6 +100,11 @@ impl Store {
     }
 
     async fn store_run(&self, begun: Begun<'_>, audit: Option<&AuditEntry>) -> Result<bool, StoreError> {
+        let stored = self.insert_run(begun, audit).await;
+        self.noticed(stored)
+    }
+
+    async fn insert_run(&self, begun: Begun<'_>, audit: Option<&AuditEntry>) -> Result<bool, StoreError> {
         let Begun { record, plan, taken, date } = begun;
         let parts = plans::parts(plan)?;
         let mut writer = self.writer().await?;

@@ -26,6 +26,17 @@ impl Store {
         now: Timestamp,
         audit: Option<&AuditEntry>,
     ) -> Result<i64, StoreError> {
+        let stored = self.store_wish((run, wish), user, now, audit).await;
+        self.noticed(stored)
+    }
+
+    async fn store_wish(
+        &self,
+        (run, wish): (&RunId, &Wish),
+        user: &str,
+        now: Timestamp,
+        audit: Option<&AuditEntry>,
+    ) -> Result<i64, StoreError> {
         let mut writer = self.writer().await?;
         let mut transaction = writer.begin(self.backend()).await?;
         let found = sqlx::query("SELECT project, live FROM runs WHERE id = $1")

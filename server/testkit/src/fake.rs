@@ -78,6 +78,7 @@ struct Inner {
     keep_history: bool,
     ignores_cancels: bool,
     held_up: Option<String>,
+    held_projects: BTreeMap<String, String>,
     cancels: usize,
     /// The trees of queues that it was told of.
     shared: Vec<Arc<Vec<QueueRecord>>>,
@@ -291,6 +292,15 @@ impl FakeExecutor {
         self.lock().held_up = why.map(str::to_owned);
     }
 
+    /// From now on nothing new of this project starts, for this reason; or it does again.
+    pub fn hold_project(&self, project: &str, why: Option<&str>) {
+        let held = &mut self.lock().held_projects;
+        match why {
+            Some(why) => held.insert(project.to_owned(), why.to_owned()),
+            None => held.remove(project),
+        };
+    }
+
     /// The trees of queues that it was told of, in their order.
     pub fn shared(&self) -> Vec<Arc<Vec<QueueRecord>>> {
         self.lock().shared.clone()
@@ -454,6 +464,10 @@ impl Executor for FakeExecutor {
 
     fn held_up(&self) -> Option<String> {
         self.lock().held_up.clone()
+    }
+
+    fn held_projects(&self) -> BTreeMap<String, String> {
+        self.lock().held_projects.clone()
     }
 
     fn at_once(&self) -> usize {

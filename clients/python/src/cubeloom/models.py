@@ -522,7 +522,7 @@ class FailureView(TypedDict):
     kind: str
     """
     `exit`, `signal`, `out_of_memory`, `timeout`, `setup_failed`, `could_not_start`, `missing_output`, `lost`,
-    `preempted`, `expression`, `rejected`, `run` or `hung`.
+    `preempted`, `expression`, `rejected`, `run`, `hung`, `preflight` or `disk_limit`.
     """
     message: str
     """
@@ -743,6 +743,11 @@ class Health(TypedDict):
     How the server is.
     """
 
+    database_reserve: str
+    """
+    The room that is kept beside a SQLite database for when its disk is full: `kept`, `missing` where it was given up or
+    could not be made, or `none`.
+    """
     status: str
     """
     `ok`

@@ -159,12 +159,20 @@ fn hidden<S: Serializer>(_: &Option<String>, serializer: S) -> Result<S::Ok, S::
 }
 
 /// `[database]`
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Database {
     /// `sqlite:/path` or `postgres://user:password@host/database`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
+    /// Room that is kept for a SQLite database.
+    pub reserve: Bytes,
+}
+
+impl Default for Database {
+    fn default() -> Self {
+        Self { url: None, reserve: Bytes(32 << 20) }
+    }
 }
 
 /// `[local]`
@@ -192,6 +200,11 @@ pub struct Local {
     pub free: Option<Bytes>,
     /// How much of each of a worker's logs is kept.
     pub log: Bytes,
+    /// How much the folder of one attempt may hold.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run_disk: Option<Bytes>,
+    /// How much the workspace of one project may hold.
+    pub workspace: Bytes,
     /// Whether Python packages without a wheel are built from their sources.
     pub python_sources: bool,
     /// Whether workers that an earlier server started are taken up.
@@ -211,6 +224,8 @@ impl Default for Local {
             nofile: usual.nofile,
             free: None,
             log: Bytes(usual.log),
+            run_disk: None,
+            workspace: Bytes(usual.workspace),
             python_sources: usual.python_sources,
             adoption: usual.adoption,
         }

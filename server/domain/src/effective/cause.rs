@@ -54,6 +54,7 @@ impl Cause {
                 said(&failure.last_lines).unwrap_or(Self::Program)
             }
             FailureKind::CouldNotStart
+            | FailureKind::DiskLimit
             | FailureKind::MissingOutput
             | FailureKind::Expression
             | FailureKind::Rejected

@@ -73,6 +73,10 @@ impl Core {
             }
         }
         self.explain_waits(cluster, &pass.waits, now);
+        let held = self.places.get(cluster).map(|place| place.held_waiting(TOLD)).unwrap_or_default();
+        for (at, message) in held {
+            self.explain_anew(at, WaitReason::Capacity { message, why: None });
+        }
         pass.more || again
     }
 

@@ -47,6 +47,8 @@ pub struct Place {
     nodes: Vec<NodeFacts>,
     /// How many of its nodes are set aside.
     aside: usize,
+    /// Projects whose jobs do not start, each with the reason.
+    held: BTreeMap<String, String>,
     /// Cards that no job gets, as they were told last, and as the last pass counted them.
     faulty: Option<FaultyCards>,
     counted: Option<FaultyCards>,
@@ -77,6 +79,7 @@ impl Place {
             explained: HashMap::new(),
             nodes: Vec::new(),
             aside: 0,
+            held: BTreeMap::new(),
             faulty: None,
             counted: None,
             changed: true,
@@ -116,6 +119,29 @@ impl Place {
         Some(why)
     }
 
+    /// Lets no job of those projects start that are held now. They are asked about again soon while there are any.
+    fn hold_projects(&mut self, now: Timestamp) {
+        let held = self.executor.held_projects();
+        if held != self.held {
+            self.desk.close(held.keys().cloned().collect());
+            self.held = held;
+        }
+        self.again = (!self.held.is_empty()).then(|| now.plus(HELD_UP));
+    }
+
+    /// Instances of held projects that wait, so many at most, each with the reason.
+    pub fn held_waiting(&self, most: usize) -> Vec<(At, String)> {
+        if self.held.is_empty() {
+            return Vec::new();
+        }
+        let reason = |(at, id): (&At, &JobId)| {
+            let waits = self.desk.workers(*id).is_none();
+            let why = self.held.get(&self.desk.spec(*id)?.project).filter(|_| waits)?;
+            Some((*at, why.clone()))
+        };
+        self.ids.iter().filter_map(reason).take(most).collect()
+    }
+
     /// Instances that wait, so many at most.
     pub fn waiting(&self, most: usize) -> Vec<At> {
         let waiting = self.ids.iter().filter(|(_, id)| self.desk.workers(**id).is_none());
@@ -125,8 +151,10 @@ impl Place {
     /// What may start now, by what was told last.
     pub fn pass(&mut self, now: Timestamp) -> Pass {
         self.counted.clone_from(&self.faulty);
+        self.hold_projects(now);
         let pass = self.desk.pass(now, self.executor.at_once());
-        (self.changed, self.again) = (pass.more, pass.again);
+        self.changed = pass.more;
+        self.again = self.again.into_iter().chain(pass.again).min();
         pass
     }
 

@@ -133,6 +133,10 @@ impl<E: Executor + 'static> Executor for OnRuntime<E> {
         self.inner.held_up()
     }
 
+    fn held_projects(&self) -> BTreeMap<String, String> {
+        self.inner.held_projects()
+    }
+
     fn at_once(&self) -> usize {
         self.inner.at_once()
     }

@@ -1,6 +1,7 @@
 //! `GET /health`
 
 use axum::extract::State;
+use cubeloom_store::ReserveState;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -13,6 +14,9 @@ use crate::state::Web;
 pub struct Health {
     /// `ok`
     pub status: &'static str,
+    /// The room that is kept beside a SQLite database for when its disk is full: `kept`, `missing` where it was given up or
+    /// could not be made, or `none`.
+    pub database_reserve: &'static str,
 }
 
 /// Whether the server works: it can write its database. For load balancers and scripts.
@@ -24,5 +28,10 @@ pub struct Health {
 )]
 pub(crate) async fn health(State(web): State<Web>) -> ApiResult<Json<Health>> {
     web.store().check().await?;
-    Ok(Json(Health { status: "ok" }))
+    let database_reserve = match web.store().reserve() {
+        ReserveState::Kept => "kept",
+        ReserveState::Missing => "missing",
+        ReserveState::None => "none",
+    };
+    Ok(Json(Health { status: "ok", database_reserve }))
 }

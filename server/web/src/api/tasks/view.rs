@@ -177,7 +177,7 @@ pub struct UsageView {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct FailureView {
     /// `exit`, `signal`, `out_of_memory`, `timeout`, `setup_failed`, `could_not_start`, `missing_output`, `lost`,
-    /// `preempted`, `expression`, `rejected`, `run` or `hung`.
+    /// `preempted`, `expression`, `rejected`, `run`, `hung`, `preflight` or `disk_limit`.
     pub kind: String,
     /// A sentence.
     pub message: String,
