@@ -7,10 +7,11 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Instant;
-use std::{fs, io, thread};
+use std::{io, thread};
 
 use cubeloom_domain::AttemptKey;
 use cubeloom_domain::disk::shown;
+use cubeloom_files::own;
 use rustix::fs::{CWD, Mode, OFlags};
 
 use crate::attempt::{Happened, millis};
@@ -157,7 +158,7 @@ fn workspaces(watched: &Weak<Machine>) {
     let (limit, data, top) =
         (machine.config.workspace, machine.config.data.clone(), machine.layout.top("workspace"));
     drop(machine);
-    let names = fs::read_dir(&top).into_iter().flatten().flatten();
+    let names = own::read_dir(&top).into_iter().flatten().flatten();
     let names: Vec<String> = names.filter_map(|entry| entry.file_name().into_string().ok()).collect();
     if let Some(machine) = watched.upgrade() {
         machine.workspaces.keep(&names);
@@ -220,6 +221,7 @@ fn open(data: &Path, folder: &Path) -> io::Result<OwnedFd> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::os::unix::fs::symlink;
 
     use cubeloom_testkit::cpu::Spent;

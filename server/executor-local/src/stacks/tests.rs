@@ -1,3 +1,4 @@
+use std::fs;
 use std::fs::File;
 use std::process::{Child, Command};
 

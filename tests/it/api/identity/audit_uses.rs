@@ -114,11 +114,12 @@ fn the_use_of_a_secret_is_in_the_log_once_for_each_run() {
     // The first try fails, and two tasks have the same secret.
     let once = "test -e $CUBELOOM_RUN_DIR/tried || { touch $CUBELOOM_RUN_DIR/tried; exit 1; }";
     let secrets = "    secrets: [shared]\n";
+    let retry = "    retry: {attempts: 2, on: [error], backoff: {initial: 10ms}}\n";
     let text = document(
         "uses",
         &format!(
             "tasks:\n{}{}{}",
-            task("first", once, &format!("{secrets}    retry: {{attempts: 2, on: [error], backoff: {{initial: 10ms}}}}\n")),
+            task("first", once, &format!("{secrets}{retry}")),
             task("second", "true", &format!("{secrets}    needs: [first]\n")),
             task("third", "true", "    secrets: [shared, other]\n    needs: [second]\n"),
         ),
