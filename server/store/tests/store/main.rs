@@ -5,6 +5,7 @@
 mod active;
 mod alerts;
 mod belongings;
+mod disk;
 mod documents;
 mod ends;
 mod faults;
