@@ -4,6 +4,7 @@
 
 mod common;
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use common::{Case, at, cards, elastic, group, job, project};
@@ -397,4 +398,17 @@ fn nobody_can_say_when_lengths_are_unknown() {
     case.pass(0);
     case.wait(job("next", 8));
     assert_eq!(case.desk.estimate(case.id("next"), at(1), 7), None);
+}
+
+#[test]
+fn a_closed_projects_jobs_are_passed_over_and_keep_nothing_from_others() {
+    let mut case = Case::new(4, Vec::new());
+    case.desk.close(BTreeSet::from(["full".to_owned()]));
+    case.wait(Spec { project: "full".into(), ..job("first", 4) });
+    case.wait(job("other", 3));
+    assert_eq!(case.pass(1), ["other"]);
+    case.end("other", 2);
+    assert!(case.pass(2).is_empty());
+    case.desk.close(BTreeSet::new());
+    assert_eq!(case.pass(3), ["first"]);
 }

@@ -5,6 +5,7 @@ mod back;
 mod compare;
 mod control;
 mod decisions;
+mod disk;
 mod effective;
 mod files;
 mod giving_back;

@@ -47,6 +47,19 @@ on_both! {
         assert_eq!(server.ended(&run).await, RunState::Succeeded);
     }
 
+    async fn a_held_project_waits_and_says_why(server: Server) {
+        let mut server = server;
+        server.fake.hold_project("default", Some("its storage is full"));
+        let run = server.run(&pipeline("p").task("one", |task| task)).await;
+        server.instance_until(&run, "one", |state| waits_for(state) == Some("its storage is full")).await;
+        server.fake.hold_project("default", Some("its storage is fuller"));
+        server.instance_until(&run, "one", |state| waits_for(state) == Some("its storage is fuller")).await;
+        assert!(server.fake.started().is_empty());
+        server.fake.hold_project("other", Some("its storage is full"));
+        server.fake.hold_project("default", None);
+        assert_eq!(server.ended(&run).await, RunState::Succeeded);
+    }
+
     async fn a_node_through_which_attempts_fail_gets_no_more(server: Server) {
         let mut server = server;
         server.with_nodes(&["a", "b", "c"]).await;
@@ -69,4 +82,10 @@ on_both! {
         server.with_nodes(&["a", "b", "c"]).await;
         server.until(|| async { (nodes(&server) == ["a", "c"]).then_some(()) }).await;
     }
+}
+
+/// Why an instance waits.
+fn waits_for(state: &InstanceState) -> Option<&str> {
+    let InstanceState::Waiting { reason: Some(reason), .. } = state else { return None };
+    Some(reason.message())
 }

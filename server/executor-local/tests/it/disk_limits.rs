@@ -1,0 +1,111 @@
+//! The limits of attempts' folders and of projects' workspaces.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use cubeloom_domain::outcome::{FailureKind, Outcome};
+use cubeloom_executor_local::LocalConfig;
+use cubeloom_testkit::conformance::{Harness, PATIENCE, Program, assert_gone, failure, run};
+
+use crate::harness::Local;
+
+const MIB: u64 = 1 << 20;
+/// What a worker writes into its folder, and then waits.
+const WRITES: &str = "head -c 3145728 /dev/zero >large; exec sleep 300";
+
+/// Folders of attempts may hold so many MiB, and are measured all the time.
+fn limited(mib: u64) -> Local {
+    Local::with(|config: &mut LocalConfig| {
+        config.run_disk = Some(mib * MIB);
+        config.grace = Duration::from_secs(1);
+        config.measured_every = Duration::from_millis(20);
+    })
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_attempt_that_writes_more_than_its_folder_may_hold_is_stopped_and_says_so() {
+    let harness = limited(2);
+    let (key, ended) = run(&harness, &Program::shell(WRITES)).await;
+    let failure = failure(&ended);
+    assert_eq!(failure.kind, FailureKind::DiskLimit, "{ended:?}");
+    let said = &failure.message;
+    assert!(
+        said.starts_with("wrote 3") && said.ends_with("2 MiB is the limit (`run_disk` in `[local]`)"),
+        "{said}"
+    );
+    assert_gone(&harness, &key);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_no_room_on_the_disk_is_not_counted() {
+    let harness = limited(2);
+    // A link to what is large, a file without blocks, and one file of many names. Long enough to be measured many times.
+    let text = "ln -s / root; truncate -s 1T sparse; head -c 1048576 /dev/zero >file; for n in 1 2 3 4 5; do ln file $n; done; sleep 1";
+    let (_, ended) = run(&harness, &Program::shell(text)).await;
+    assert_eq!(ended.outcome, Outcome::Succeeded);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn folders_nested_too_deep_end_the_attempt() {
+    let harness = limited(2);
+    let text = "n=0; while [ $n -lt 300 ]; do mkdir d; cd d; n=$((n+1)); done; exec sleep 300";
+    let (_, ended) = run(&harness, &Program::shell(text)).await;
+    assert_eq!(failure(&ended).kind, FailureKind::DiskLimit, "{ended:?}");
+    assert!(failure(&ended).message.contains("too deep"), "{}", failure(&ended).message);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_attempt_that_was_stopped_for_it_says_so_to_the_next_server() {
+    let mut harness = limited(2);
+    // It does not listen to TERM: the server is gone before it ends.
+    let program = Program::shell(&format!("trap '' TERM; {WRITES}"));
+    let submission = harness.submission(&program);
+    let key = submission.job.key.clone();
+    harness.executor().submit(submission.clone()).await;
+    let stop = harness.attempt(&key).join("stop");
+    let began = Instant::now();
+    while !stop.exists() {
+        assert!(began.elapsed() < PATIENCE, "nobody stops it");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    harness.crash();
+    harness.executor().adopt(submission).await;
+    let ended = harness.recorder().ended(&key).await;
+    assert_eq!(failure(&ended).kind, FailureKind::DiskLimit, "{ended:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_of_a_project_starts_while_its_workspace_is_over_its_limit() {
+    let harness = Local::with(|config: &mut LocalConfig| {
+        config.workspace = 2 * MIB;
+        config.measured_every = Duration::from_millis(20);
+    });
+    let (_, ended) =
+        run(&harness, &Program::shell("head -c 3145728 /dev/zero >\"$CUBELOOM_RUN_DIR/large\"")).await;
+    assert_eq!(ended.outcome, Outcome::Succeeded, "what runs goes on");
+    let workspace = harness.data().join("workspace");
+    // A link in the place of a project's folder is not followed.
+    std::os::unix::fs::symlink("/usr", workspace.join("linked")).unwrap();
+    let until = async |held: bool| {
+        let began = Instant::now();
+        loop {
+            let found = harness.executor().held_projects();
+            if found.is_empty() != held {
+                return found;
+            }
+            assert!(began.elapsed() < PATIENCE, "{found:?}");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    let held = until(true).await;
+    assert_eq!(held.len(), 1, "{held:?}");
+    let (project, why) = held.first_key_value().unwrap();
+    assert!(
+        why.contains("holds 3") && why.contains("2 MiB is the limit (`workspace` in `[local]`)"),
+        "{why}"
+    );
+    for run in fs::read_dir(workspace.join(project).join("runs")).unwrap().flatten() {
+        let _ = fs::remove_file(run.path().join("large"));
+    }
+    until(false).await;
+}
