@@ -68,10 +68,13 @@ pub fn attempt_folder(key: &AttemptKey) -> String {
 /// The file that a worker reports into.
 pub const OUTPUTS: &str = "outputs.jsonl";
 
+/// The folder of a project's workspace that holds the code of its pipelines.
+pub const CODE: &str = ".code";
+
 /// The folder of a pipeline's code in its project's workspace, by the code's digest.
 #[must_use]
 pub fn code_folder(digest: &str) -> String {
-    format!(".code/{digest}")
+    format!("{CODE}/{digest}")
 }
 
 /// A cluster as far as lowering must know it. What is absent is not there.

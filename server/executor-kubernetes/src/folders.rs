@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cubeloom_domain::AttemptKey;
+use cubeloom_domain::belongings::VolumePlace;
 use cubeloom_domain::executor::Notice;
 use cubeloom_domain::job::Job;
 use cubeloom_domain::kubernetes::{OUTPUTS, attempt_folder, code_folder};
@@ -147,8 +148,14 @@ impl Folders {
             workspace.make(Path::new(&folder), SHARED, share)?;
         }
         let attempt = workspace.enter(Path::new(&attempt_folder(key)), Links::Refused)?;
-        for worker in outputs::workers(job) {
+        // Those that come later, too: there is nobody who would make theirs.
+        for worker in outputs::workers(&job.clone().at_most()) {
             attempt.make(Path::new(&worker.to_string()), SHARED, share)?;
+        }
+        for mount in &job.volumes {
+            if let Some(VolumePlace::Workspace { path }) = &mount.place {
+                workspace.make(Path::new(path), SHARED, share)?;
+            }
         }
         match &job.code {
             Some(digest) => self.provide_code(&workspace, digest, key),

@@ -28,7 +28,10 @@ pub fn workers(job: &Job) -> impl Iterator<Item = WorkerName> + '_ {
 /// # Errors
 /// A file cannot be read.
 pub fn so_far(cluster: &Cluster, known: &Known) -> io::Result<Vec<Arc<Report>>> {
-    let own = cluster.folders.outputs(&known.job.project, &known.job.key)?;
+    let own = match cluster.folders.outputs(&known.job.project, &known.job.key) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        own => own?,
+    };
     let read = |worker| cluster.reports.read(readable(cluster, known, &worker, own(&worker))?);
     workers(&known.job).map(read).collect()
 }

@@ -12,8 +12,9 @@ use super::HELD;
 
 /// What the shell reads first; the pod's working directory, which ends with it.
 const FIRST: &str = "/cubeloom/work/.shell";
-/// Where workers report. Nobody reads what is done in a terminal.
-const OUTPUTS: &str = "/cubeloom/outputs";
+/// The file that workers report to, and one that goes with the pod: nobody reads what is done in a terminal.
+const REPORTS: &str = "CUBELOOM_OUTPUTS";
+const UNREAD: &str = "/cubeloom/work/outputs.jsonl";
 /// Where the pods of indexed Jobs have their index.
 const INDEX: &str = "batch.kubernetes.io/job-completion-index";
 
@@ -112,19 +113,16 @@ fn pod(spec: &mut Value, (job, name): (&str, &str)) {
         rename(volume, "/secret/secretName", (job, name));
         rename(volume, "/configMap/name", (job, name));
     }
-    if let Some(volumes) = spec["volumes"].as_array_mut() {
-        volumes.push(json!({"name": "outputs", "emptyDir": {}}));
-    }
     let container = &mut spec["containers"][0];
     for variable in items(container, "env") {
         rename(variable, "/valueFrom/secretKeyRef/name", (job, name));
+        if variable["name"] == REPORTS {
+            variable["value"] = UNREAD.into();
+        }
     }
     if let Some(variables) = container["env"].as_array_mut() {
         variables.retain(|variable| variable["name"] != "TERM");
         variables.push(json!({"name": "TERM", "value": "xterm-256color"}));
-    }
-    for mount in items(container, "volumeMounts").filter(|mount| mount["mountPath"] == OUTPUTS) {
-        *mount = json!({"name": "outputs", "mountPath": OUTPUTS});
     }
     container["name"] = SHELL.into();
     container["tty"] = true.into();
@@ -173,12 +171,10 @@ mod tests {
             "name": "worker",
             "env": [
                 {"name": "TERM", "value": "dumb"},
+                {"name": "CUBELOOM_OUTPUTS", "value": "/cubeloom/workspace/x/worker-$(CUBELOOM_INDEX)/outputs.jsonl"},
                 {"name": "PW", "valueFrom": {"secretKeyRef": {"name": job, "key": "pw"}}},
             ],
-            "volumeMounts": [
-                {"name": "workspace", "mountPath": "/cubeloom/workspace"},
-                {"name": "workspace", "mountPath": "/cubeloom/outputs", "subPathExpr": "x/worker-$(CUBELOOM_INDEX)"},
-            ],
+            "volumeMounts": [{"name": "workspace", "mountPath": "/cubeloom/workspace"}],
         });
         let spec = json!({
             "subdomain": job,
@@ -220,9 +216,9 @@ mod tests {
             (&container["tty"], &container["stdin"], &container["stdinOnce"]),
             (&json!(true), &json!(true), &json!(true))
         );
-        assert_eq!(container["env"].as_array().unwrap().len(), 2);
+        assert_eq!(container["env"].as_array().unwrap().len(), 3);
+        assert_eq!(container["env"][0], json!({"name": REPORTS, "value": UNREAD}));
         assert_eq!(container["name"], SHELL);
-        assert_eq!(container["volumeMounts"][1], json!({"name": "outputs", "mountPath": OUTPUTS}));
         let text = json!(made.all).to_string();
         assert!(!text.contains(&job), "nothing has the attempt's name: {text}");
         assert!(text.contains("theirs") && text.contains(&pull_secret("cl-terminal-7")));

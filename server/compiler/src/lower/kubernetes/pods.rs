@@ -51,7 +51,7 @@ pub fn of(frame: &Frame<'_>, notes: &mut Notes) -> (Vec<RolePods>, BTreeMap<Stri
         elastic: job.elastic,
         one_machine: false,
     };
-    let (paths, outputs) = (volumes::paths(job), volumes::outputs_file());
+    let paths = volumes::paths(job, frame.facts);
     let divided = processes::members(&crew);
     let all = Crew { members: divided.as_deref().unwrap_or(&members), ..crew };
     let tables = processes::tables(job, &all);
@@ -63,7 +63,7 @@ pub fn of(frame: &Frame<'_>, notes: &mut Notes) -> (Vec<RolePods>, BTreeMap<Stri
     for (role, (least, replicas)) in job.roles.iter().zip(counts).filter(|(role, _)| role.replicas > 0) {
         let table = tables.get(role.name.as_str());
         let crew = if table.is_some() { &crew } else { &all };
-        let setting = Setting { frame, crew, paths: &paths, role, outputs: &outputs, table };
+        let setting = Setting { frame, crew, paths: &paths, role, table };
         let (environment, mut own) = setting.environment(notes);
         // An operator brings its own files.
         own.retain(|_, _| !matches!(frame.way, Way::Operator(_)));

@@ -43,7 +43,7 @@ fn unfit(job: &Job, facts: &KubernetesFacts) -> Option<&'static str> {
     }
     let driver = job.roles.iter().find(|role| role.name == DRIVER);
     if driver.is_none_or(|driver| Submission::read(&driver.argv).is_none()) {
-        return Some("its driver is not started by `spark-submit` with options that an application has");
+        return Some("its driver is not started by `spark-submit` with options that an application may have");
     }
     facts
         .spark_account
@@ -126,26 +126,43 @@ fn program(role: &JobRole, template: &Value) -> Map<String, Value> {
     let properties = submission.properties.iter().map(|(name, value)| (name.clone(), fill(value).into()));
     keys.insert("sparkConf".into(), guard.chain(properties).collect::<Map<_, Value>>().into());
     if !submission.dependencies.is_empty() {
-        let place = |key: &str, value: &String| match key {
-            "jars" | "pyFiles" | "files" | "archives" => located(&fill(value)),
-            // Names of packages, and where they are from.
-            _ => fill(value),
+        // A variable's value may be several files.
+        let list = |values: &[String]| {
+            let filled = values.iter().map(fill).collect::<Vec<_>>().join(",");
+            Value::from(filled.split(',').map(located).collect::<Vec<_>>())
         };
-        let list = |key: &str, values: &[String]| {
-            Value::from(values.iter().map(|value| place(key, value)).collect::<Vec<_>>())
-        };
-        let lists =
-            submission.dependencies.iter().map(|(key, values)| ((*key).to_owned(), list(key, values)));
+        let lists = submission.dependencies.iter().map(|(key, values)| ((*key).to_owned(), list(values)));
         keys.insert("deps".into(), lists.collect::<Map<_, _>>().into());
     }
     keys
 }
 
-/// A file of the image or of a volume; one of another place says so itself.
+/// A file of the image or of a volume; one of another place says so itself. What the operator would read on its own disk
+/// (`file:`) is one of the image.
 fn located(file: &str) -> String {
-    match file {
-        _ if file.contains("://") => file.to_owned(),
-        _ if file.starts_with('/') => format!("local://{file}"),
-        _ => format!("local://{ROOT}/work/{file}"),
+    match file.split_once("://") {
+        Some((scheme, path)) if scheme.eq_ignore_ascii_case("file") => format!("local://{path}"),
+        Some(_) => file.to_owned(),
+        None if file.starts_with('/') => format!("local://{file}"),
+        None => format!("local://{ROOT}/work/{file}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_file_of_the_operators_is_read() {
+        for (file, expected) in [
+            ("/a/b.py", "local:///a/b.py"),
+            ("b.py", "local:///cubeloom/work/b.py"),
+            ("file:///etc/passwd", "local:///etc/passwd"),
+            ("FILE:///etc/passwd", "local:///etc/passwd"),
+            ("s3a://bucket/b.py", "s3a://bucket/b.py"),
+            ("local:///a.py", "local:///a.py"),
+        ] {
+            assert_eq!(located(file), expected);
+        }
     }
 }

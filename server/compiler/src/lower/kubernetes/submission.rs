@@ -19,20 +19,14 @@ pub struct Submission {
     pub dependencies: BTreeMap<&'static str, Vec<String>>,
 }
 
-/// Options that are lists with commas, and what an application calls them.
-const LISTS: [(&str, &str); 7] = [
-    ("--jars", "jars"),
-    ("--packages", "packages"),
-    ("--exclude-packages", "excludePackages"),
-    ("--repositories", "repositories"),
-    ("--py-files", "pyFiles"),
-    ("--files", "files"),
-    ("--archives", "archives"),
-];
+/// Options that are lists with commas, and what an application calls them. Packages are none of them: the operator would
+/// find them itself, and load what they hold.
+const LISTS: [(&str, &str); 4] =
+    [("--jars", "jars"), ("--py-files", "pyFiles"), ("--files", "files"), ("--archives", "archives")];
 
 impl Submission {
-    /// Reads a command; `None` when it is no `spark-submit`, or has an option that an application does not have. Amounts,
-    /// the master and the mode are such: here they follow from the task's resources and from where it runs.
+    /// Reads a command; `None` when it is no `spark-submit`, or has an option that an application does not have, or may not.
+    /// Amounts, the master and the mode are such: here they follow from the task's resources and from where it runs.
     pub fn read(words: &[String]) -> Option<Self> {
         let (program, rest) = words.split_first()?;
         // One of the template's own is run by an interpreter, as all of its files are.
@@ -65,7 +59,7 @@ impl Submission {
         match option {
             "--class" => self.class = Some(value),
             "--conf" | "-c" => {
-                let (name, value) = value.split_once('=')?;
+                let (name, value) = value.split_once('=').filter(|(name, _)| is_applications(name))?;
                 self.properties.insert(name.to_owned(), value.to_owned());
             }
             // The application has the job's name.
@@ -83,6 +77,28 @@ impl Submission {
             _ => "Java",
         }
     }
+}
+
+/// Properties that the operator's own `spark-submit` heeds, with the operator's account and files: what pods are made, where
+/// and as whom, and what is uploaded, loaded or signed in with.
+const OPERATORS: [&str; 8] = [
+    "spark.archives",
+    "spark.files",
+    "spark.jars",
+    "spark.kerberos",
+    "spark.kubernetes",
+    "spark.master",
+    "spark.submit",
+    "spark.yarn",
+];
+
+/// Whether a property is heeded by the driver and the executors alone.
+fn is_applications(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    let below = |prefix: &&str| {
+        name.strip_prefix(*prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    name.chars().all(plain) && !OPERATORS.iter().any(below)
 }
 
 /// The variables of a container whose values stand in its description.
@@ -126,6 +142,25 @@ mod tests {
         ] {
             assert_eq!(read(text), None, "{text}");
         }
+        for (option, value) in [
+            ("--conf", "spark.kubernetes.namespace=bob"),
+            ("--conf", "spark.kubernetes.driver.volumes.hostPath.root.mount.path=/host"),
+            ("--conf", "spark.kubernetes.authenticate.driver.serviceAccountName=admin"),
+            ("-c", "spark.kubernetes.file.upload.path=s3a://mine/"),
+            ("--conf", "spark.jars.packages=a:b:1"),
+            ("--conf", "spark.jars=file:///etc/passwd"),
+            ("--conf", "spark.submit.deployMode=client"),
+            ("--conf", "spark.master=local"),
+            ("--conf", " spark.master=local"),
+            ("--packages", "a:b:1"),
+            ("--repositories", "https://example.org"),
+        ] {
+            for words in [vec![option.to_owned(), value.to_owned()], vec![format!("{option}={value}")]] {
+                let words = [vec!["spark-submit".to_owned()], words, vec!["main.py".to_owned()]].concat();
+                assert_eq!(Submission::read(&words), None, "{words:?}");
+            }
+        }
+        assert!(read("spark-submit --conf spark.jarsome=1 main.py").is_some());
         assert_eq!(read("spark-submit main.py").unwrap().language(), "Python");
         assert_eq!(read("python3 /t/spark-submit main.py"), read("spark-submit main.py"));
         assert!(read("python3 main.py").is_none());

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::Frame;
 use super::notes::Notes;
 use super::operator::Numbers;
+use super::volumes::outputs_file;
 use super::words::{Part, Shell, escape, parts, plain};
 use crate::frameworks::{Crew, Identity, Member};
 use crate::lower::common::{Variables, common, pairs, with_code};
@@ -57,8 +58,6 @@ pub struct Setting<'a> {
     pub crew: &'a Crew<'a>,
     pub paths: &'a LocalPaths,
     pub role: &'a JobRole,
-    /// The file that workers report to.
-    pub outputs: &'a str,
     /// What the processes of a worker are, where it is several.
     pub table: Option<&'a Table>,
 }
@@ -91,10 +90,12 @@ impl Setting<'_> {
     fn who(&self, notes: &mut Notes) -> (BTreeMap<String, Told>, Identity) {
         let members: Vec<&Member> = self.crew.of_role(&self.role.name).collect();
         let given = self.frame.given();
+        let counted = matches!(self.frame.numbers(&self.role.name), Numbers::Count(_))
+            && self.frame.framework.may_be_many(&self.role.name);
         let sample = |member: &Member| {
             let identity = (self.frame.framework.identity)(self.crew, member);
-            let mut all =
-                common(self.frame.job, self.paths, member, self.outputs.to_owned(), self.crew.members.len());
+            let outputs = outputs_file(self.frame, &member.role, member.index, !counted);
+            let mut all = common(self.frame.job, self.paths, member, outputs, self.crew.members.len());
             all.extend(identity.variables.clone());
             // The pod's own address is not known before there is one.
             all.retain(|name, _| name != "CUBELOOM_HOST" && !given.contains(&name.as_str()));
@@ -103,8 +104,6 @@ impl Setting<'_> {
         // Of many workers the first two and the last show what differs.
         let chosen = members.iter().take(2).chain(members.iter().skip(2).last()).copied();
         let samples: Vec<Sample<'_>> = chosen.map(|member| (member, sample(member))).collect();
-        let counted = matches!(self.frame.numbers(&self.role.name), Numbers::Count(_))
-            && self.frame.framework.may_be_many(&self.role.name);
         let mut who = BTreeMap::new();
         for name in samples.iter().flat_map(|(_, (variables, _))| variables.keys()) {
             let count = counted && COUNTED.contains(&name.as_str());

@@ -1,34 +1,53 @@
 //! What a pod sees of files: the project's workspace, its own scratch folder, secrets, volumes.
 //!
-//! The kubelet makes the folders of a `subPath`: no pod has to run before another to make them.
+//! The kubelet makes the folders of a `subPath`: no pod has to run before another to make them. It also follows the links in
+//! one, wherever they lead in the claim. So in a claim that projects share only a project's whole folder is mounted, which no
+//! pod can replace; what lies in it is found by its path, where a link leads no further than the pod's own view.
 
 use cubeloom_domain::belongings::VolumePlace;
-use cubeloom_domain::job::Job;
-use cubeloom_domain::kubernetes;
+use cubeloom_domain::job::{Job, VolumeMount};
+use cubeloom_domain::kubernetes::{self, KubernetesFacts};
 use cubeloom_domain::lowered::LocalPaths;
 use serde_json::{Map, Value, json};
 
 use super::Frame;
 use super::notes::Notes;
 use super::operator::Numbers;
+use crate::lower::common::volume_variable;
 
 /// The folder of everything that is ours in a container.
 pub const ROOT: &str = "/cubeloom";
 
+/// Whether the claim of the workspace holds those of other projects, too.
+fn is_shared(facts: &KubernetesFacts) -> bool {
+    !facts.workspace_path.is_empty()
+}
+
 /// Where things lie in every container of a job.
-pub fn paths(job: &Job) -> LocalPaths {
+pub fn paths(job: &Job, facts: &KubernetesFacts) -> LocalPaths {
     let below = |name: &str| format!("{ROOT}/{name}");
+    let placed = |own: &str, within: String| match is_shared(facts) {
+        true => below(&format!("workspace/{within}")),
+        false => below(own),
+    };
     let template = job.template.split('@').next().unwrap_or_default();
-    let mounted = |mount: &cubeloom_domain::job::VolumeMount| {
-        let path = mount.mount.clone().unwrap_or_else(|| below(&format!("volumes/{}", mount.name)));
+    let mounted = |mount: &VolumeMount| {
+        let own = format!("volumes/{}", mount.name);
+        let path = match (&mount.mount, &mount.place) {
+            (Some(path), _) => path.clone(),
+            (None, Some(VolumePlace::Workspace { path })) => placed(&own, path.clone()),
+            (None, _) => below(&own),
+        };
         (mount.name.clone(), path)
     };
+    let checkpoints = format!("runs/{}/.checkpoints/{}/{}", job.key.run, job.key.task, job.key.instance);
+    let code = |digest: &String| placed("code", kubernetes::code_folder(digest));
     LocalPaths {
         workspace: below("workspace"),
         run_dir: below(&format!("workspace/runs/{}", job.key.run)),
         attempt_dir: ROOT.into(),
-        checkpoint_dir: below("checkpoints"),
-        code: if job.code.is_some() { below("code") } else { String::new() },
+        checkpoint_dir: placed("checkpoints", checkpoints),
+        code: job.code.as_ref().map(code).unwrap_or_default(),
         // Where the images of task templates have their programs.
         template_dir: format!("/opt/cubeloom/task-templates/{template}"),
         bin: "/usr/local/bin/cubeloom".into(),
@@ -36,17 +55,14 @@ pub fn paths(job: &Job) -> LocalPaths {
     }
 }
 
-/// A folder of the project's workspace, as a folder of its claim.
-fn in_claim(frame: &Frame<'_>, path: &str) -> String {
-    match frame.facts.workspace_path.as_str() {
-        "" => path.to_owned(),
-        workspace => format!("{workspace}/{path}"),
-    }
-}
-
-/// The file that workers report to.
-pub fn outputs_file() -> String {
-    format!("{ROOT}/outputs/{}", kubernetes::OUTPUTS)
+/// The file that a worker reports to. Where the server does not read it (`is_read`), it goes with the pod.
+pub fn outputs_file(frame: &Frame<'_>, role: &str, index: u32, is_read: bool) -> String {
+    let folder = match (is_shared(frame.facts), is_read) {
+        (false, _) => "outputs".to_owned(),
+        (true, false) => "work".to_owned(),
+        (true, true) => format!("workspace/{}/{role}-{index}", kubernetes::attempt_folder(&frame.job.key)),
+    };
+    format!("{ROOT}/{folder}/{}", kubernetes::OUTPUTS)
 }
 
 /// The volumes of a pod, and where its containers have them.
@@ -101,19 +117,20 @@ impl Volumes {
             path => &[("subPath", path.into())],
         };
         self.mount("workspace", &format!("{ROOT}/workspace"), whole);
+        if is_shared(frame.facts) {
+            return;
+        }
         // Where pods are counted from 1, the folder of a worker's index would be another's.
         let own = match frame.numbers(role) {
             Numbers::Count(_) if frame.framework.may_be_many(role) => format!("{role}s/$(CUBELOOM_INDEX)"),
             Numbers::Count(_) | Numbers::Index(_) => format!("{role}-$(CUBELOOM_INDEX)"),
         };
-        let outputs = in_claim(frame, &format!("{attempt}/{own}"));
+        let outputs = format!("{attempt}/{own}");
         self.mount("workspace", &format!("{ROOT}/outputs"), &[("subPathExpr", outputs.into())]);
-        let checkpoints =
-            in_claim(frame, &format!("runs/{}/.checkpoints/{}/{}", key.run, key.task, key.instance));
+        let checkpoints = format!("runs/{}/.checkpoints/{}/{}", key.run, key.task, key.instance);
         self.mount("workspace", &format!("{ROOT}/checkpoints"), &[("subPath", checkpoints.into())]);
         if let Some(code) = &frame.job.code {
-            let code = in_claim(frame, &kubernetes::code_folder(code));
-            let more = [("subPath", code.into()), ("readOnly", true.into())];
+            let more = [("subPath", kubernetes::code_folder(code).into()), ("readOnly", true.into())];
             self.mount("workspace", &format!("{ROOT}/code"), &more);
         }
     }
@@ -157,15 +174,19 @@ impl Volumes {
 
     /// The volumes that the task names.
     fn own(&mut self, frame: &Frame<'_>, notes: &mut Notes) {
-        let paths = paths(frame.job);
+        let paths = paths(frame.job, frame.facts);
         for (at, mount) in frame.job.volumes.iter().enumerate() {
             let mut more: Vec<(&str, Value)> = Vec::new();
             if mount.read_only {
                 more.push(("readOnly", true.into()));
             }
             let name = match &mount.place {
+                Some(VolumePlace::Workspace { .. }) if is_shared(frame.facts) => {
+                    by_path(at, mount, notes);
+                    continue;
+                }
                 Some(VolumePlace::Workspace { path }) => {
-                    more.push(("subPath", in_claim(frame, path).into()));
+                    more.push(("subPath", path.as_str().into()));
                     "workspace".to_owned()
                 }
                 // The claim holds the workspaces of all projects: a job sees its own project's, as people do.
@@ -198,5 +219,22 @@ impl Volumes {
         let name = format!("volume-{at}");
         self.volume(&name, ("persistentVolumeClaim", json!({"claimName": claim})));
         name
+    }
+}
+
+/// A folder of the workspace in a claim that projects share: it is found in the workspace, and has no mount of its own.
+fn by_path(at: usize, mount: &VolumeMount, notes: &mut Notes) {
+    let name = &mount.name;
+    if mount.mount.is_some() {
+        let message = format!(
+            "the volume `{name}` is a folder of the workspace, in a claim that projects share: leave `mount` out, its path is \
+             in the variable {}",
+            volume_variable(name)
+        );
+        notes.refuse(format!("volumes/{at}/mount"), message);
+    } else if mount.read_only {
+        notes.decide(format!(
+            "the volume `{name}` can be written to: it is a folder of the workspace, in a claim that projects share"
+        ));
     }
 }

@@ -30,8 +30,9 @@ const DIFFERENT: [&str; 13] = [
     "SPARK_LOCAL_IP",
 ];
 
-/// What the workers of this machine are told when they have the pods' addresses and paths.
-fn here(job: &Job, name: &str) -> LocalJob {
+/// What the workers of this machine are told when they have the pods' addresses and paths. `shared`: those of a claim that
+/// holds the workspaces of several projects.
+fn here(job: &Job, name: &str, shared: bool) -> LocalJob {
     let workers = job.roles.iter().flat_map(|role| {
         (0..role.replicas).map(move |index| WorkerBinding {
             address: format!("{name}-{}-{index}.{name}", role.name),
@@ -45,8 +46,17 @@ fn here(job: &Job, name: &str) -> LocalJob {
         workspace: below("workspace"),
         run_dir: below(&format!("workspace/runs/{}", job.key.run)),
         attempt_dir: "/cubeloom".into(),
-        checkpoint_dir: below("checkpoints"),
-        code: below("code"),
+        checkpoint_dir: match shared {
+            true => below(&format!(
+                "workspace/runs/{0}/.checkpoints/{1}/{2}",
+                job.key.run, job.key.task, job.key.instance
+            )),
+            false => below("checkpoints"),
+        },
+        code: match (shared, &job.code) {
+            (true, Some(digest)) => below(&format!("workspace/.code/{digest}")),
+            _ => below("code"),
+        },
         template_dir: format!("/opt/cubeloom/task-templates/{}", job.template.split('@').next().unwrap()),
         bin: "/usr/local/bin/cubeloom".into(),
         volumes: BTreeMap::new(),
@@ -141,13 +151,18 @@ fn assert_same(task: &str, facts: &str) {
     let (facts, cluster) = cluster(facts);
     let job = try_job(task, &facts).unwrap();
     let made = kubernetes::lower(&job, &cluster).unwrap();
-    let local = here(&job, &job.key.object_name());
+    let shared = !cluster.workspace_path.is_empty();
+    let local = here(&job, &job.key.object_name(), shared);
     let mut workers = local.workers.iter();
     for (role, template) in job.roles.iter().zip(templates(&job, &made.objects)) {
         for index in 0..role.replicas {
             let worker = workers.next().unwrap();
+            let key = &job.key;
+            let own = format!("workspace/runs/{}/.attempts/{}/{}/{}", key.run, key.task, key.instance, key.n);
+            let outputs = if shared { format!("{own}/{}-{index}", role.name) } else { "outputs".into() };
             let as_in_pod = |text: &str| {
-                text.replace(&format!("{}/outputs.jsonl", worker.folder), "/cubeloom/outputs/outputs.jsonl")
+                let outputs = format!("/cubeloom/{outputs}/outputs.jsonl");
+                text.replace(&format!("{}/outputs.jsonl", worker.folder), &outputs)
                     .replace(&worker.folder, "/cubeloom")
             };
             let (words, variables) = there(template, index);
@@ -186,7 +201,9 @@ fn pods_are_told_what_processes_are_told() {
         "template: nni, arguments: {workers: 3}",
     ];
     for task in tasks {
-        for facts in ["kubernetes: {volcano: {queue: q}}", "kubernetes: {}"] {
+        for facts in
+            ["kubernetes: {volcano: {queue: q}}", "kubernetes: {}", "kubernetes: {workspace_path: vision}"]
+        {
             assert_same(task, facts);
             assert_same(&format!("{task}, {env}"), facts);
         }

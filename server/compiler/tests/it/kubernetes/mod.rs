@@ -65,6 +65,39 @@ fn single() {
     insta::assert_yaml_snapshot!(lowered(task, &full()));
 }
 
+/// The kubelet follows links in a `subPath`, anywhere in the claim: none leads through a folder that a project's pods can change.
+#[test]
+fn of_a_claim_that_projects_share_only_whole_workspaces_are_mounted() {
+    let facts = "{cluster: c, volumes: {sets: {kind: workspace, path: a/sets}}, kubernetes: {workspace_path: vision}}";
+    let facts = cluster(facts);
+    for task in [
+        "template: echo, arguments: {words: [a]}",
+        "template: pytorch, arguments: {workers: 3}",
+        "template: nni, arguments: {workers: 2}",
+        "template: spark, arguments: {executors: 3}",
+    ] {
+        let made = lowered(&format!("{task}, volumes: [{{name: sets, read_only: true}}]"), &facts);
+        let text = serde_json::to_string(&made.objects).unwrap();
+        assert!(!text.contains("subPathExpr"), "{text}");
+        let paths: Vec<&str> =
+            text.split("\"subPath\":\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+        let own_files = |path: &&&str| **path != "vision" && path.contains('/');
+        assert!(paths.contains(&"vision") && !paths.iter().any(|path| own_files(&path)), "{paths:?}");
+        assert!(
+            text.contains("/cubeloom/workspace/a/sets") && text.contains("/cubeloom/workspace/runs/"),
+            "{text}"
+        );
+        assert!(
+            made.decisions.iter().any(|one| one.contains("`sets` can be written to")),
+            "{:?}",
+            made.decisions
+        );
+    }
+    let task = "template: echo, arguments: {words: [a]}, volumes: [{name: sets, mount: /sets}]";
+    let refused = try_job(task, &facts.0).unwrap_err();
+    assert_eq!(refused[0].path, "/tasks/0/volumes/0/mount", "{refused:?}");
+}
+
 /// The claim of the workspaces holds those of all projects: a volume that names it is the project's own folder in it.
 #[test]
 fn a_volume_that_is_the_workspaces_claim_is_the_projects_workspace() {
