@@ -1,7 +1,7 @@
 //! `cubeloom logs RUN [TASK]`: what workers wrote, as it lies in their folders.
 
 use std::collections::HashMap;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::cli::Logs;
 use crate::config::Config;
 use crate::exit::{Exit, Invalid};
 use crate::platform::Platform;
-use crate::show::{self, Style, Styles};
+use crate::show::{self, Style, Styles, Tame};
 
 /// How much of a log is read at once.
 const PIECE: usize = 256 << 10;
@@ -128,13 +128,16 @@ struct Printer {
     /// Whether all that is printed is of one worker.
     single: bool,
     offsets: HashMap<PathBuf, u64>,
+    /// How far each was read for what steers a terminal, where one shows it.
+    tamed: Option<HashMap<PathBuf, Tame>>,
     last: Option<PathBuf>,
 }
 
 impl Printer {
     fn new(args: &Logs) -> Self {
         let single = args.worker.is_some() && args.task.is_some();
-        Self { styles: Styles::detect(), tail: args.tail, single, offsets: HashMap::new(), last: None }
+        let tamed = std::io::stdout().is_terminal().then(HashMap::new);
+        Self { styles: Styles::detect(), tail: args.tail, single, offsets: HashMap::new(), tamed, last: None }
     }
 
     fn print(&mut self, files: &[LogFile]) -> anyhow::Result<()> {
@@ -156,7 +159,11 @@ impl Printer {
             }
             self.heading(file);
             offset = piece.next;
-            if std::io::stdout().lock().write_all(&piece.bytes).is_err() {
+            let text = match &mut self.tamed {
+                Some(tamed) => tamed.entry(file.path.clone()).or_default().push(&piece.bytes),
+                None => piece.bytes,
+            };
+            if std::io::stdout().lock().write_all(&text).is_err() {
                 // The reader has gone away (`| head`).
                 std::process::exit(0);
             }

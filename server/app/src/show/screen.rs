@@ -3,6 +3,8 @@
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::tame;
+
 /// What is on the screen: lines of the block, which messages must not tear.
 static BLOCK: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
@@ -82,7 +84,7 @@ fn up(lines: usize) -> String {
 
 /// The lines, each written over what was there: nothing is erased first, so nothing flickers.
 fn joined(lines: &[String]) -> String {
-    lines.iter().flat_map(|line| [line.as_str(), "\x1b[K\n"]).collect()
+    lines.iter().flat_map(|line| [tame(line), "\x1b[K\n".into()]).collect()
 }
 
 fn put(text: &str) {

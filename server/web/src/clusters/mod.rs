@@ -73,6 +73,17 @@ pub(crate) async fn workspace_claim(web: &Web, cluster: &str) -> ApiResult<Optio
     Ok(facts(&executor).await?.kubernetes.map(|facts| facts.workspace_claim))
 }
 
+/// Whether a project may name a claim of a cluster by itself: that of the workspaces, of which its jobs see its own, or any of
+/// a namespace that is its own. In another namespace are claims of other projects, or of the server.
+///
+/// # Errors
+/// When the server has a fault.
+pub(crate) async fn is_of_projects(web: &Web, cluster: &str, claim: &str) -> ApiResult<bool> {
+    let Some(executor) = web.clusters().get(cluster) else { return Ok(false) };
+    let facts = facts(&executor).await?.kubernetes;
+    Ok(facts.is_some_and(|facts| facts.workspace_claim == claim || facts.namespace.contains("{project}")))
+}
+
 /// An executor may look at its machine for this.
 pub(crate) async fn facts(executor: &Arc<dyn Executor>) -> ApiResult<Facts> {
     let executor = Arc::clone(executor);

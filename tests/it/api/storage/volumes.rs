@@ -48,7 +48,7 @@ fn a_volume_that_is_not_there_or_no_folder_is_a_mistake_of_the_document() {
     let bucket = json!({"kind": "object_store", "scheme": "s3", "bucket": "b"});
     owner.post(LIST, &json!({"name": "far", "place": bucket})).expect(201);
     let claim = json!({"kind": "claim", "cluster": "k8s", "claim": "data"});
-    owner.post(LIST, &json!({"name": "claimed", "place": claim})).expect(201);
+    server.as_(Who::Administrator).post(LIST, &json!({"name": "claimed", "place": claim})).expect(201);
     for (name, told) in [
         ("none", "there is no volume `none` here"),
         ("far", "is a bucket"),
@@ -74,7 +74,16 @@ fn the_claim_of_a_clusters_workspace_is_the_workspace_and_another_is_out_of_sigh
     admin.post("/clusters", &far).expect(201);
     for (name, claim) in [("mine", "shared"), ("other", "data")] {
         let place = json!({"kind": "claim", "cluster": "far", "claim": claim});
-        let made = owner.post(LIST, &json!({"name": name, "place": place})).expect(201).json();
+        let body = json!({"name": name, "place": place});
+        let made = match name {
+            "mine" => owner.post(LIST, &body),
+            // Where projects share a namespace, claims of others are in it, perhaps the server's own data.
+            _ => {
+                owner.post(LIST, &body).expect(403).problem("forbidden");
+                admin.post(LIST, &body)
+            }
+        };
+        let made = made.expect(201).json();
         assert_eq!(made["browsable"], name == "mine", "{made}");
     }
     // Nothing is in the workspace yet; whoever puts something there makes it.
@@ -113,6 +122,23 @@ fn the_claim_of_a_clusters_workspace_is_the_workspace_and_another_is_out_of_sigh
     // Without the cluster nobody knows whose claim it is.
     admin.delete("/clusters/far", "*").expect(204);
     editor.get(&format!("{LIST}/mine/files")).expect(409);
+}
+
+#[test]
+fn a_claim_of_a_namespace_that_is_the_projects_own_is_the_projects_to_name() {
+    let server = Server::start();
+    let (admin, owner) = (server.as_(Who::Administrator), server.as_(Who::Owner));
+    let far =
+        json!({"name": "far", "access": "kubeconfig", "kubeconfig": AWAY, "namespace": "jobs-{project}"});
+    admin.post("/clusters", &far).expect(201);
+    let place = |cluster: &str| json!({"kind": "claim", "cluster": cluster, "claim": "data"});
+    owner.post(LIST, &json!({"name": "own", "place": place("far")})).expect(201);
+    // What will be in the namespace of a cluster that is not there yet, nobody knows.
+    owner.post(LIST, &json!({"name": "later", "place": place("none")})).expect(403).problem("forbidden");
+    let workspace = json!({"kind": "workspace", "path": "sets"});
+    let made = owner.post(LIST, &json!({"name": "sets", "place": workspace})).expect(201);
+    let change = json!({"place": place("none")});
+    owner.patch(&format!("{LIST}/sets"), &made.etag(), &change).expect(403).problem("forbidden");
 }
 
 #[test]

@@ -36,7 +36,7 @@ pub(crate) async fn create(
     let mut found = Found::default();
     found.name("/name", &new.name, 63);
     found.text("/description", &new.description, 1000);
-    let place = check_place(&web, &caller, new.place, &mut found)?;
+    let place = check_place(&web, &caller, new.place, &mut found).await?;
     found.refuse()?;
     let (name, description, created_at) = (new.name, new.description, web.now());
     let volume = Volume { project, name, description, place, created_at, revision: 1 };

@@ -40,7 +40,7 @@ pub(crate) async fn update(
         volume.description = description;
     }
     if let Some(place) = change.place {
-        volume.place = check_place(&web, &caller, place, &mut found)?;
+        volume.place = check_place(&web, &caller, place, &mut found).await?;
     }
     found.refuse()?;
     let entry = audit::entry(&web, &caller, "volume.update", &name).before(before).after(audited(&volume));

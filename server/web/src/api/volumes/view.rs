@@ -11,6 +11,7 @@ use utoipa::ToSchema;
 use crate::auth::Caller;
 use crate::belongings::WORKSPACE;
 use crate::check::Found;
+use crate::clusters::is_of_projects;
 use crate::error::{ApiError, ApiResult};
 use crate::state::Web;
 use crate::time::Time;
@@ -166,7 +167,7 @@ impl From<Place> for VolumePlace {
 }
 
 /// Whether a volume can be there, and whether the caller may say so.
-pub(super) fn check_place(
+pub(super) async fn check_place(
     web: &Web,
     caller: &Caller,
     place: Place,
@@ -184,6 +185,11 @@ pub(super) fn check_place(
         Place::Claim { cluster, claim, folder } => {
             found.name("/place/cluster", cluster, 63);
             found.name("/place/claim", claim, 253);
+            if !caller.user.admin && !is_of_projects(web, cluster, claim).await? {
+                return Err(ApiError::forbidden(
+                    "only administrators may make a claim a volume where projects share the cluster's namespace",
+                ));
+            }
             if let Some(folder) = folder {
                 check_folder(web, caller, ("/place/folder", folder), found)?;
             }
