@@ -2,7 +2,11 @@
 server. Each attack prints a line: what it tried, and what refused it.
 
     worker.py FACTS     FACTS: JSON, what `bob.py` said, with `data`, the server's folder, `server`, its process, `url`, its
-                        address, and `root`, whether it is root
+                        address, and `walls`, what there is where it runs:
+        uid         bob has another uid
+        view        the worker sees no other processes and folders, and has limits of its own: the sandbox of this machine
+        platform    what starts the worker, and what it is started from, is not its own
+        privileges  no program can give it more rights
 
 Exits with 1 when one of them was not refused.
 """
@@ -34,9 +38,9 @@ class Broke(Exception):
     """It was not refused."""
 
 
-def attack(what, root_only=False):
+def attack(what, needs=None):
     def note(function):
-        if FACTS["root"] or not root_only:
+        if needs is None or needs in FACTS["walls"]:
             ATTACKS.append((what, function))
         return function
 
@@ -60,21 +64,21 @@ def syscall(name, *arguments):
 
 def reading(what, *paths):
     for path in paths:
-        attack(f"read {what}: {path}")(lambda path=path: Path(path).read_bytes())
+        attack(f"read {what}: {path}")(lambda path=path: Path(path).read_bytes() or missing(path))
 
 
-def listing(what, *paths, root_only=False):
+def listing(what, *paths):
     for path in paths:
-        attack(f"list {what}: {path}", root_only)(lambda path=path: (os.listdir(path) or missing(path)))
+        attack(f"list {what}: {path}")(lambda path=path: (os.listdir(path) or missing(path)))
 
 
 def missing(path):
     raise OSError(errno.ENOENT, f"{path} is empty")
 
 
-def writing(what, *paths):
+def writing(what, *paths, needs=None):
     for path in paths:
-        attack(f"write {what}: {path}")(lambda path=path: Path(path).open("ab").write(b"alice\n"))
+        attack(f"write {what}: {path}", needs)(lambda path=path: Path(path).open("ab").write(b"alice\n"))
 
 
 # The server's folder, and other projects'.
@@ -92,21 +96,22 @@ listing("environments of others", DATA / "cache")
 writing("the storage of bob", Path(FACTS["storage"]) / "notes", Path(FACTS["storage"]) / "new")
 writing("the outputs of bob's worker", FACTS["outputs"])
 writing("the server's folder", DATA / "new", DATA / "keys/new", DATA / "runs/new")
-writing("what all workers run", DATA / "tools/new", Path(os.environ["CUBELOOM_TEMPLATE_DIR"]) / "template.yaml")
+writing("what all workers run", DATA / "tools/new", Path(os.environ["CUBELOOM_TEMPLATE_DIR"]) / "template.yaml", needs="platform")
 writing("the system", "/etc/passwd", "/usr/bin/new", "/etc/ld.so.preload")
-if FACTS["root"]:
-    writing("how this worker ended", Path(os.environ["CUBELOOM_OUTPUTS"]).parent / "exit.json")
+writing("how this worker ended", Path(os.environ["CUBELOOM_OUTPUTS"]).parent / "exit.json", needs="view")
 
 
 @attack("list the runs of all projects")
 def _():
+    if not os.path.isdir(DATA / "runs"):
+        missing(DATA / "runs")
     others = [name for name in os.listdir(DATA / "runs") if name != os.environ["CUBELOOM_RUN"]]
     if others:
         raise Broke(f"they are {others}")
     return "only the own one is there"
 
 
-@attack("list the projects of this machine", root_only=True)
+@attack("list the projects of this machine", needs="view")
 def _():
     if "bob" in os.listdir(DATA / "workspace"):
         raise Broke("bob is there")
@@ -130,13 +135,13 @@ def _():
     os.link("/etc/shadow", "mine-too")
 
 
-@attack("own what a link leads to", root_only=True)
+@attack("own what a link leads to", needs="uid")
 def _():
     Path("to-keys").symlink_to(DATA / "keys")
     os.chown("to-keys", os.getuid(), os.getgid())
 
 
-@attack("put a link in the place of the reported outputs", root_only=True)
+@attack("put a link in the place of the reported outputs", needs="view")
 def _():
     outputs = Path(os.environ["CUBELOOM_OUTPUTS"])
     outputs.unlink()
@@ -163,14 +168,14 @@ def look_into(whose, pid):
         attack(f"look into the process of {whose}: {name}")(lambda name=name: os.listdir(f"/proc/{pid}/{name}/"))
     for name in ("exe", "fd/0", "fd/1"):
         attack(f"look into the process of {whose}: {name}")(lambda name=name: os.readlink(f"/proc/{pid}/{name}"))
-    attack(f"see how {whose} was started", root_only=True)(lambda: Path(f"/proc/{pid}/cmdline").read_bytes())
+    attack(f"see how {whose} was started", needs="view")(lambda: Path(f"/proc/{pid}/cmdline").read_bytes())
 
 
 look_into("bob", BOB)
 look_into("the server", SERVER)
 
 
-@attack("see the processes of others", root_only=True)
+@attack("see the processes of others", needs="view")
 def _():
     seen = [pid for pid in os.listdir("/proc") if pid.isdigit() and os.stat(f"/proc/{pid}").st_uid != os.getuid()]
     if seen:
@@ -181,11 +186,11 @@ def _():
 for name, number in (("STOP", signal.SIGSTOP), ("KILL", signal.SIGKILL)):
     attack(f"send {name} to bob")(lambda number=number: os.kill(BOB, number))
     attack(f"send {name} to the server")(lambda number=number: os.kill(SERVER, number))
-    attack(f"send {name} to the own shim")(lambda number=number: os.kill(os.getppid(), number))
+    attack(f"send {name} to the own shim", needs="platform")(lambda number=number: os.kill(os.getppid(), number))
 
 attack("trace bob (ptrace)")(lambda: call(LIBC.ptrace, 16, BOB, 0, 0))
 attack("trace the server (ptrace)")(lambda: call(LIBC.ptrace, 16, SERVER, 0, 0))
-attack("trace the own shim (ptrace)")(lambda: call(LIBC.ptrace, 16, os.getppid(), 0, 0))
+attack("trace the own shim (ptrace)", needs="platform")(lambda: call(LIBC.ptrace, 16, os.getppid(), 0, 0))
 
 
 @attack("read the memory of bob (process_vm_readv)")
@@ -201,31 +206,31 @@ def _():
     syscall("pidfd_getfd", syscall("pidfd_open", BOB, 0), 1, 0)
 
 
-attack("bound what bob may use (prlimit)", root_only=True)(
+attack("bound what bob may use (prlimit)", needs="uid")(
     lambda: resource.prlimit(BOB, resource.RLIMIT_NOFILE, (8, 8))
 )
-attack("keep bob on one core", root_only=True)(lambda: os.sched_setaffinity(BOB, {0}))
-attack("slow bob down (setpriority)", root_only=True)(lambda: os.setpriority(os.PRIO_PROCESS, BOB, 19))
+attack("keep bob on one core", needs="uid")(lambda: os.sched_setaffinity(BOB, {0}))
+attack("slow bob down (setpriority)", needs="uid")(lambda: os.setpriority(os.PRIO_PROCESS, BOB, 19))
 
 
 # What all programs of a machine share.
-reading("what bob left", *(["/tmp/bob-left", "/dev/shm/bob-left"] if FACTS["root"] else []))
+reading("what bob left", *(["/tmp/bob-left", "/dev/shm/bob-left"] if "view" in FACTS["walls"] else []))
 
 
-@attack("call bob at his socket in /tmp", root_only=True)
+@attack("call bob at his socket in /tmp", needs="view")
 def _():
     with socket.socket(socket.AF_UNIX) as one:
         one.connect("/tmp/bob.sock")
 
 
-@attack("take the shared memory of bob (System V)", root_only=True)
+@attack("take the shared memory of bob (System V)", needs="uid")
 def _():
     if FACTS["shared"] is None:
         missing("shared memory")
     call(LIBC.shmget, FACTS["shared"], 4096, 0o600)
 
 
-@attack("wake the server by its socket", root_only=True)
+@attack("wake the server by its socket", needs="uid")
 def _():
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as one:
         one.sendto(b"x", str(DATA / "wake.sock"))
@@ -243,15 +248,15 @@ attack("take away what hides the server's folder (umount)")(lambda: call(LIBC.um
 attack("take away what hides processes (umount)")(lambda: call(LIBC.umount2, b"/proc", 2))
 attack("enter the server's namespaces (setns)")(lambda: call(LIBC.setns, os.open(f"/proc/{SERVER}/ns/mnt", os.O_RDONLY), 0))
 attack("become root (setuid)")(lambda: os.setuid(0))
-attack("become bob (setuid)", root_only=True)(lambda: os.setuid(FACTS["uid"]))
-attack("join the group of bob (setgroups)", root_only=True)(lambda: os.setgroups([FACTS["uid"]]))
+attack("become bob (setuid)", needs="uid")(lambda: os.setuid(FACTS["uid"]))
+attack("join the group of bob (setgroups)", needs="uid")(lambda: os.setgroups([FACTS["uid"]]))
 attack("leave its root (chroot)")(lambda: os.chroot("/"))
 attack("make a device (mknod)")(lambda: os.mknod("disk", 0o60666, os.makedev(254, 0)))
 attack("load a program into the kernel (bpf)")(lambda: syscall("bpf", 0, ctypes.create_string_buffer(128), 128))
 attack("load another kernel (kexec)")(lambda: syscall("kexec_load", 0, 0, 0, 0))
 attack("change the time")(lambda: __import__("time").clock_settime(0, 0))
 attack("run before all others (nice)")(lambda: os.setpriority(os.PRIO_PROCESS, 0, -20))
-attack("open more files than it may (setrlimit)", root_only=True)(
+attack("open more files than it may (setrlimit)", needs="view")(
     lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (1 << 20, 1 << 20))
 )
 writing("settings of the kernel", "/proc/sys/kernel/core_pattern", "/proc/sysrq-trigger")
@@ -281,7 +286,7 @@ def _():
     return done.stderr.strip().splitlines()[-1] if done.stderr.strip() else f"exit {done.returncode}"
 
 
-@attack("gain rights by a program that has them (setuid)")
+@attack("gain rights by a program that has them (setuid)", needs="privileges")
 def _():
     status = Path("/proc/self/status").read_text()
     if "NoNewPrivs:\t1" not in status:
@@ -308,14 +313,14 @@ def own_group():
 
 
 for name in ("memory.max", "memory.limit_in_bytes", "pids.max", "cpu.max", "cgroup.procs", "tasks"):
-    attack(f"lift the own limits: {name}", root_only=True)(lambda name=name: (own_group() / name).open("w").write("max\n"))
-attack("leave the own control group", root_only=True)(
+    attack(f"lift the own limits: {name}", needs="uid")(lambda name=name: (own_group() / name).open("w").write("max\n"))
+attack("leave the own control group", needs="uid")(
     lambda: (own_group().parent / "cgroup.procs").open("w").write(str(os.getpid()))
 )
-attack("be ended last when memory is short", root_only=True)(lambda: Path("/proc/self/oom_score_adj").write_text("-1000"))
+attack("be ended last when memory is short", needs="uid")(lambda: Path("/proc/self/oom_score_adj").write_text("-1000"))
 
 
-@attack("take all numbers of processes (a fork bomb)", root_only=True)
+@attack("take all numbers of processes (a fork bomb)", needs="view")
 def _():
     children = []
     try:
@@ -347,7 +352,7 @@ def asks(path, token=None):
 
 for path in ("/projects/bob", "/projects/bob/secrets", "/projects", "/users", "/audit", "/me"):
     attack(f"ask the server without signing in: {path}")(lambda path=path: asks(path))
-    attack(f"ask the server with the job's own token: {path}")(lambda path=path: asks(path, os.environ["CUBELOOM_JOB_TOKEN"]))
+    attack(f"ask the server with the job's own token: {path}")(lambda path=path: asks(path, os.environ.get("CUBELOOM_JOB_TOKEN", "none")))
 
 
 def main():

@@ -5,12 +5,12 @@
 pub mod support;
 
 mod accounting;
-mod alerts;
+pub mod alerts;
 mod assets;
 mod events;
 mod forecast;
 mod hostile;
-mod identity;
+pub mod identity;
 mod models;
 mod openapi;
 mod operations;

@@ -4,7 +4,9 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests, too")]
 
 mod documents;
-mod programs;
+mod doors;
+pub mod programs;
+mod provider;
 
 use serde_json::{Value, json};
 
@@ -13,17 +15,18 @@ use crate::api::support::{Server, Who};
 use crate::support::{TestApp, wait_for};
 
 /// What one attack tried, and what refused it.
-type Line = (String, Result<String, String>);
+pub type Line = (String, Result<String, String>);
 
 /// A server with the projects `alice` and `bob`, each with an editor of its name, and a secret of bob's.
-struct Scene {
-    server: Server,
-    alice: Client,
-    bob: Client,
+pub struct Scene {
+    pub server: Server,
+    pub alice: Client,
+    pub bob: Client,
 }
 
 impl Scene {
-    fn in_(mut app: TestApp) -> Self {
+    /// On a data folder of the caller's.
+    pub fn in_(mut app: TestApp) -> Self {
         // As it is for people.
         app.set("CUBELOOM_SANDBOX_TMP", "true");
         app.set("CUBELOOM_LOCAL_PIDS", "200");
@@ -44,6 +47,17 @@ impl Scene {
 
 /// Starts a run of one task, of a program and its arguments.
 fn run(client: &Client, project: &str, program: &[&str], more: &Value) -> String {
+    run_on(None, client, project, program, more)
+}
+
+/// The same on a cluster, where one is named.
+pub fn run_on(
+    cluster: Option<&str>,
+    client: &Client,
+    project: &str,
+    program: &[&str],
+    more: &Value,
+) -> String {
     let mut task = json!({
         "name": "one",
         "template": "command",
@@ -51,15 +65,18 @@ fn run(client: &Client, project: &str, program: &[&str], more: &Value) -> String
         "arguments": {"command": program},
     });
     task.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    let document =
+    let mut document =
         json!({"apiVersion": "cubeloom/v1", "kind": "Pipeline", "name": "attack", "tasks": [task]});
+    if let Some(cluster) = cluster {
+        document["cluster"] = cluster.into();
+    }
     let body = json!({"document": document.to_string()});
     let started = client.post(&format!("/projects/{project}/runs"), &body).expect(201).json();
     started["run"]["id"].as_str().unwrap().to_owned()
 }
 
 /// Waits for a run's end, and gives its state.
-fn ended(client: &Client, run: &str) -> String {
+pub fn ended(client: &Client, run: &str) -> String {
     let state = std::cell::RefCell::new(String::new());
     wait_for(&format!("run {run} to end"), || {
         let run = client.get(&format!("/runs/{run}")).expect(200).json();
@@ -70,14 +87,14 @@ fn ended(client: &Client, run: &str) -> String {
 }
 
 /// What its worker printed.
-fn log(client: &Client, run: &str) -> String {
+pub fn log(client: &Client, run: &str) -> String {
     let log = client.get(&format!("/runs/{run}/logs/text?task=one")).expect(200).json();
     let chunks = log["chunks"].as_array().unwrap().iter();
     chunks.filter_map(|chunk| chunk["text"].as_str()).collect()
 }
 
 /// Prints each line, and fails where one was not refused, or where there are fewer than were meant.
-fn judge(lines: &[Line], at_least: usize) {
+pub fn judge(lines: &[Line], at_least: usize) {
     for (tried, by) in lines {
         match by {
             Ok(by) => eprintln!("refused: {tried}: by {by}"),

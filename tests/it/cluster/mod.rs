@@ -9,6 +9,7 @@ mod causes;
 mod conformance;
 mod frameworkcontroller;
 mod harness;
+mod hostile;
 mod kubectl;
 mod looked_at;
 mod metrics;

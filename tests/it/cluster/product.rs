@@ -34,14 +34,25 @@ impl Drop for Mounted {
 
 /// A server that sees the claim, and the cluster added to it.
 pub fn with_cluster(app: TestApp) -> (Server, Client, Mounted) {
+    let mounted = mount(&app);
+    let server = Server::start_in(app);
+    let admin = add(&server);
+    (server, admin, mounted)
+}
+
+/// Has a server that is not started yet see the claim.
+pub fn mount(app: &TestApp) -> Mounted {
     let workspace = app.data().join("workspace");
     fs::create_dir_all(&workspace).unwrap();
     fs::set_permissions(app.data(), Permissions::from_mode(0o755)).unwrap();
     let claim = told("CUBELOOM_TEST_WORKSPACE");
     let mounted = Command::new("mount").args(["--bind", &claim]).arg(&workspace).status().unwrap();
     assert!(mounted.success(), "the claim's folder cannot be mounted");
-    let mounted = Mounted(workspace);
-    let server = Server::start_in(app);
+    Mounted(workspace)
+}
+
+/// Adds the cluster to a server, and waits until its nodes are known.
+pub fn add(server: &Server) -> Client {
     let admin = server.as_(Who::Administrator);
     let cluster = json!({
         "name": "node",
@@ -56,7 +67,7 @@ pub fn with_cluster(app: TestApp) -> (Server, Client, Mounted) {
         let seen = admin.get("/clusters/node").expect(200).json();
         seen["standing"]["state"] == "connected" && !seen["nodes"].as_array().unwrap().is_empty()
     });
-    (server, admin, mounted)
+    admin
 }
 
 pub fn until(what: &str, mut holds: impl FnMut() -> bool) {

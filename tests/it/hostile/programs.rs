@@ -10,8 +10,8 @@ use super::{Line, Scene, ended, judge, log, run};
 use crate::api::support::Who;
 use crate::support::{TestApp, program, wait_for};
 
-const ATTACKER: &str = include_str!("../../hostile/worker.py");
-const VICTIM: &str = include_str!("../../hostile/bob.py");
+pub const ATTACKER: &str = include_str!("../../hostile/worker.py");
+pub const VICTIM: &str = include_str!("../../hostile/bob.py");
 
 fn attack(app: TestApp, root: bool, at_least: usize) {
     let scene = Scene::in_(app);
@@ -26,17 +26,16 @@ fn attack(app: TestApp, root: bool, at_least: usize) {
     facts["data"] = json!(data);
     facts["server"] = json!(scene.server.pid());
     facts["url"] = json!(scene.server.url());
-    facts["root"] = json!(root);
+    facts["walls"] = match root {
+        true => json!(["uid", "view", "platform", "privileges"]),
+        false => json!(["platform", "privileges"]),
+    };
     let before = owners(&data);
     let attacker = run(&scene.alice, "alice", &["python3", "-c", ATTACKER, &facts.to_string()], &json!({}));
     let state = ended(&scene.alice, &attacker);
-    let said = log(&scene.alice, &attacker);
-    let mut lines: Vec<Line> = said.lines().filter_map(line).collect();
-    lines.extend(turned(&scene, &data, &victim, root));
-    assert!(said.contains("\"attacks\": "), "it did not come to its end: {said}");
-    judge(&lines, at_least);
-    assert_eq!(state, "succeeded", "{said}");
-    assert!(!said.contains("the-secret-of-bob"), "{said}");
+    judge_program(&log(&scene.alice, &attacker), at_least);
+    assert_eq!(state, "succeeded");
+    judge(&turned(&scene, &data, &victim, root), 5);
     for (path, owner) in before {
         let now = owners_of(Path::new(&path));
         assert_eq!(now, Some(owner), "the owner or the mode of {path} has changed");
@@ -85,6 +84,20 @@ fn turned(scene: &Scene, data: &Path, victim: &str, root: bool) -> Vec<Line> {
         lines.push((format!("turn a volume to `{target}` in its setup"), by));
     }
     lines
+}
+
+/// The attacker with attacks of another file before its last line, which runs them.
+pub fn attacker_with(more: &str) -> String {
+    let (attacks, run) = ATTACKER.trim_end().rsplit_once('\n').unwrap();
+    format!("{attacks}\n{more}\n\n{run}\n")
+}
+
+/// What the attacker said of each attack.
+pub fn judge_program(said: &str, at_least: usize) {
+    let lines: Vec<Line> = said.lines().filter_map(line).collect();
+    assert!(said.contains("\"attacks\": "), "it did not come to its end: {said}");
+    judge(&lines, at_least);
+    assert!(!said.contains("the-secret-of-bob"), "{said}");
 }
 
 fn line(text: &str) -> Option<Line> {

@@ -27,6 +27,7 @@ mod example;
 mod executor;
 mod gangs;
 mod harness;
+mod hostile;
 mod limits;
 mod mirror;
 mod outside;

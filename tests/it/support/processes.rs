@@ -32,6 +32,15 @@ pub fn workers(mark: &str) -> Vec<i32> {
     all().filter(of_ours).collect()
 }
 
+/// The processes that have a variable with this value: `NAME=value`.
+pub fn with(entry: &str) -> Vec<i32> {
+    let has = |pid: &i32| {
+        let variables = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        variables.split(|byte| *byte == 0).any(|one| one == entry.as_bytes())
+    };
+    all().filter(has).collect()
+}
+
 /// The control groups of attempts, wherever they are mounted.
 pub fn cgroups<'a>(attempts: impl Iterator<Item = &'a AttemptKey>) -> Vec<PathBuf> {
     let names: Vec<String> = attempts.map(AttemptKey::object_name).collect();

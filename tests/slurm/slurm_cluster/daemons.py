@@ -103,6 +103,7 @@ def start(parts: Parts, people: People) -> dict[str, str]:
     return {
         "SLURM_CONF": str(conf),
         "CUBELOOM_TEST_SLURM_MEMBER": people.member,
+        "CUBELOOM_TEST_SLURM_HOSTILE": people.hostile,
         "CUBELOOM_TEST_SLURM_STRANGER": people.stranger,
         "CUBELOOM_TEST_SLURM_SERVER": people.server,
         "CUBELOOM_TEST_SLURM_BOUND": people.bound,
@@ -203,12 +204,13 @@ def rest(parts: Parts, settings: written.Settings, environment: dict[str, str]) 
 
 
 def accounts(conf: Path, people: People) -> None:
-    """The project's account with its quality of service, and the member in it."""
+    """The project's account with its quality of service, and who may use it."""
     for words in (
         f"add cluster {written.CLUSTER}",
         f"add qos {written.QOS}",
         f"add account {written.PROJECT} Description=project Organization=cubeloom",
         f"add user {people.member} Account={written.PROJECT} QOS=normal,{written.QOS}",
+        f"add user {people.hostile} Account={written.PROJECT} QOS=normal,{written.QOS}",
     ):
         told = {"SLURM_CONF": str(conf), "PATH": PATH}
         done = subprocess.run(["sacctmgr", "-i", *words.split()], env=told, capture_output=True, text=True, check=False)

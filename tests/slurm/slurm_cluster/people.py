@@ -6,17 +6,18 @@ import re
 import subprocess
 from pathlib import Path
 
-NAME = re.compile(r"clt(\d+)[mscb]")
+NAME = re.compile(r"clt(\d+)[mhscb]")
 RULES = Path("/etc/sudoers.d")
 
 
 class People:
-    """Two people, one who may use the cluster and a stranger to it; and the accounts of two servers that are not root."""
+    """Three people, two who may use the cluster and a stranger to it; and the accounts of two servers that are not root."""
 
     def __init__(self, state: Path) -> None:
         number = os.getpid()
         self.program = state / "shared" / "cubeloom"
         self.member = f"clt{number}m"
+        self.hostile = f"clt{number}h"
         self.stranger = f"clt{number}s"
         self.server = f"clt{number}c"
         self.bound = f"clt{number}b"
@@ -24,7 +25,7 @@ class People:
     @property
     def all(self) -> tuple[str, ...]:
         """All accounts."""
-        return (self.member, self.stranger, self.server, self.bound)
+        return (self.member, self.hostile, self.stranger, self.server, self.bound)
 
     def add(self) -> None:
         """Makes the accounts. Those of a cluster that was killed are removed first: their names hold its pid."""
