@@ -131,7 +131,7 @@ fn the_inputs_of_a_cache_are_the_projects_own() {
         ("/etc/shadow".to_owned(), "it lies neither in"),
         (format!("{}/keys/sealing", data.display()), "it lies neither in"),
         ("../bob".to_owned(), "leads out"),
-        ("$(CUBELOOM_RUN_DIR)/../../../../keys".to_owned(), "leads out"),
+        ("$(CUBELOOM_WORKSPACE)/../../keys".to_owned(), "leads out"),
         ("out/keys/sealing".to_owned(), "leads out"),
         ("pipe".to_owned(), "neither a file nor a folder"),
         ("round".to_owned(), "leads out"),

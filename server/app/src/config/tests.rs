@@ -111,7 +111,7 @@ fn every_key_is_one_of_the_settings() {
     for key in KEYS {
         let value = match (key.name, key.kind) {
             ("cpu" | "far_cores", _) => "2".into(),
-            ("free" | "log" | "memory" | "upload", _) => "2Gi".into(),
+            ("free" | "log" | "memory" | "reserve" | "run_disk" | "upload" | "workspace", _) => "2Gi".into(),
             ("tls", _) => "always".into(),
             ("listen" | "metrics_listen", _) => "127.0.0.1:0".into(),
             ("grace" | "lease" | "period" | "limit" | "idle" | "away", _) => "2s".into(),
