@@ -743,14 +743,14 @@ class Health(TypedDict):
     How the server is.
     """
 
+    status: str
+    """
+    `ok`
+    """
     database_reserve: str
     """
     The room that is kept beside a SQLite database for when its disk is full: `kept`, `missing` where it was given up or
     could not be made, or `none`.
-    """
-    status: str
-    """
-    `ok`
     """
 
 
