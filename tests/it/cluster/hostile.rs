@@ -280,9 +280,11 @@ fn no_link_leads_to_the_workspace_of_another_project() {
         lines.push((format!("report what a link leads to: {to}"), by));
     }
     judge(&lines, 12);
-    let left: Vec<_> =
+    // Other tests of this file leave bob's own things there.
+    let mut left: Vec<_> =
         fs::read_dir(all.join("bob")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    assert_eq!(left.len(), 2, "notes and report: {left:?}");
+    left.retain(|name| !["facts.json", "notes", "over", "report", "runs"].contains(&name.to_str().unwrap()));
+    assert!(left.is_empty(), "alice has put there: {left:?}");
 }
 
 /// The pods of a run.

@@ -113,7 +113,6 @@ async fn a_database_without_a_reserve_takes_writes_as_soon_as_there_is_room() {
     let store = Store::open(&Options::new(&url)).await.unwrap();
     let filler = disk.fill();
     let refused = write_until_full(&store).await;
-    assert!(matches!(store.check().await, Err(StoreError::DiskFull(_))), "it says so");
     fs::remove_file(&filler).unwrap();
     store.check().await.unwrap();
     write(&store, refused).await.unwrap();
