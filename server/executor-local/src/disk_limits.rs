@@ -2,22 +2,21 @@
 //! of its time.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::ffi::CString;
-use std::os::fd::{AsFd, OwnedFd};
-use std::path::{Component, Path, PathBuf};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Instant;
 use std::{io, thread};
 
 use cubeloom_domain::AttemptKey;
 use cubeloom_domain::disk::shown;
-use cubeloom_files::own;
-use rustix::fs::{CWD, Mode, OFlags};
+use cubeloom_files::{Dir, Links, own};
+use rustix::fs::OFlags;
 
 use crate::attempt::{Happened, millis};
 use crate::machine::{Machine, Slot};
 use crate::spec::{StopWhy, StopWish};
-use crate::walk::{Size, Walk, enter};
+use crate::walk::{Size, Walk};
 
 /// Names that are counted before the thread rests.
 const SLICE: usize = 1000;
@@ -206,17 +205,10 @@ fn again(data: &Path, folder: &Path) -> Option<Size> {
     }
 }
 
-/// Opens a folder below the data folder, name by name, without following a link.
+/// Opens a folder below the data folder, without following a link. It may lie on a disk of its own.
 fn open(data: &Path, folder: &Path) -> io::Result<OwnedFd> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let mut open = rustix::fs::openat(CWD, data, flags, Mode::empty())?;
     let inside = folder.strip_prefix(data).map_err(io::Error::other)?;
-    for part in inside.components() {
-        let Component::Normal(name) = part else { return Err(io::ErrorKind::InvalidInput.into()) };
-        let name = CString::new(name.as_encoded_bytes())?;
-        open = enter(open.as_fd(), &name)?;
-    }
-    Ok(open)
+    Ok(Dir::open(data)?.at(inside, OFlags::RDONLY | OFlags::DIRECTORY, Links::Refused)?)
 }
 
 #[cfg(test)]

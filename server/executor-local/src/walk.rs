@@ -99,7 +99,7 @@ fn allocated(found: &Stat) -> u64 {
 }
 
 /// Opens a folder right below another one.
-pub(crate) fn enter(above: BorrowedFd<'_>, name: &CStr) -> rustix::io::Result<OwnedFd> {
+fn enter(above: BorrowedFd<'_>, name: &CStr) -> rustix::io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let how = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_XDEV;
     match rustix::fs::openat2(above.as_fd(), name, flags, Mode::empty(), how) {
