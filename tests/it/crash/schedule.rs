@@ -53,6 +53,7 @@ pub fn kill(site: &mut Site, figures: &mut Figures) {
     let before = dates(site).len();
     site.start_ready(&[]);
     await_dates(site, before + 2);
+    await_started(site, NEXT, 1);
     site.stop();
     check(site, figures);
     check_next(site, figures);
@@ -160,12 +161,16 @@ fn dates_of(site: &Site, name: &str) -> Vec<Firing> {
     site.database.with_store(async |store| store.firings(&filter).await.expect("the database answers"))
 }
 
-/// Waits until so many dates have runs.
 fn await_dates(site: &mut Site, wanted: usize) {
+    await_started(site, NAME, wanted);
+}
+
+/// Waits until so many dates of a pipeline have runs.
+fn await_started(site: &mut Site, name: &str, wanted: usize) {
     let deadline = Instant::now() + PATIENCE;
-    while dates(site).iter().filter(|date| date.state == FiringState::Started).count() < wanted {
+    while dates_of(site, name).iter().filter(|date| date.state == FiringState::Started).count() < wanted {
         assert!(!site.has_died(), "the server was killed by somebody else");
-        assert!(Instant::now() < deadline, "the schedule does not fire\n{}", site.last_log());
+        assert!(Instant::now() < deadline, "{name} is not started\n{}", site.last_log());
         sleep(Duration::from_millis(50));
     }
 }

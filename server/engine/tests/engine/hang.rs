@@ -36,8 +36,10 @@ fn train(action: HangAction) -> PipelineBuilder {
     pipeline("p").task("train", |task| task.with(|task| task.hang = Some(rule)))
 }
 
+/// The last hang of a run. The attempt after it may be there already: a restart follows at once.
 async fn hang(server: &Server, run: &RunId) -> Option<Hang> {
-    server.store.attempts(run).await.unwrap().pop()?.hang.map(|hang| *hang)
+    let attempts = server.store.attempts(run).await.unwrap();
+    attempts.into_iter().rev().find_map(|attempt| attempt.hang).map(|hang| *hang)
 }
 
 async fn running(server: &Server, n: u32) -> AttemptKey {
