@@ -77,6 +77,7 @@ impl Platform {
     pub async fn templates(&self) -> anyhow::Result<TemplateSet> {
         let root = templates_root(&self.config)?;
         let (here, refused) = templates::usable(&root)?;
+        cubeloom_compiler::forget_expressions();
         for sentence in refused {
             tracing::warn!("{sentence}");
         }

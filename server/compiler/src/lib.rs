@@ -26,6 +26,7 @@ mod validate;
 pub mod yaml;
 
 pub use cache::cache_key;
+pub use expression::forget as forget_expressions;
 pub use files::missing_files;
 pub use frameworks::may_be_divided;
 pub use job::{condition, expand, input, job, known_call, question};

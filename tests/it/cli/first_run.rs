@@ -96,6 +96,7 @@ fn without_once_the_server_goes_on_after_the_run_whatever_became_of_it() {
         signs_in_once(&url, &link);
         server.signal(Signal::INT);
         assert_eq!(server.wait().code, Some(0), "it was told to end: {}", out());
+        assert!(!out().contains("were read again"), "nothing has changed: {}", out());
     }
 }
 

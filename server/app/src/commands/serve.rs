@@ -33,8 +33,10 @@ pub async fn serve(args: cli::Serve, config: Config, output: Output) -> anyhow::
     let platform = Platform::open(config).await?;
     let lock =
         EngineLock::take_soon(&platform.data.lock()).await?.map_err(|holder| taken(&platform, holder))?;
-    let seen = Seen::now(&platform).await?;
-    let (templates, templates_now) = watch::channel(Arc::new(platform.templates().await?));
+    let mut seen = Seen::now(&platform).await?;
+    let set = platform.templates().await?;
+    seen.count(&set);
+    let (templates, templates_now) = watch::channel(Arc::new(set));
     let mut clusters = platform.cluster_keeper()?;
     clusters.look().await?;
     let engine = platform.start_engine(lock, templates_now.clone()).await?;
@@ -150,6 +152,12 @@ struct Seen {
 impl Seen {
     async fn now(platform: &Platform) -> anyhow::Result<Self> {
         Ok(Self { stamp: platform.templates_stamp(), stored: platform.store.count_templates().await? })
+    }
+
+    /// A new database has none before they are read: what was stored then is no change.
+    fn count(&mut self, set: &TemplateSet) {
+        let read = set.values().map(|versions| versions.len() as i64).sum();
+        self.stored = self.stored.max(read);
     }
 }
 

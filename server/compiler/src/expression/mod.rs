@@ -7,7 +7,7 @@ mod scan;
 mod scope;
 
 pub use builtins::OneDocument;
-pub use compile::{Compiled, compile};
+pub use compile::{Compiled, compile, forget};
 pub use scan::has_expression;
 pub use scope::{Args, RUN_NAMES, Scope};
 

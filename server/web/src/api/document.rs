@@ -1,10 +1,14 @@
 //! `GET /openapi.json`: the OpenAPI 3.1 document of this very program.
 
+use std::io::{Read, Write};
 use std::sync::Arc;
 
 use axum::http::header;
 use axum::routing::get;
 use axum::{Router, response::IntoResponse};
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
 use utoipa::openapi::OpenApi;
 
 use crate::state::Web;
@@ -16,10 +20,24 @@ pub fn text() -> String {
 }
 
 pub(crate) fn route(document: OpenApi) -> Router<Web> {
-    let text: Arc<str> = serialize(&document).into();
+    // It is asked for rarely, and takes more than a megabyte.
+    let packed: Arc<[u8]> = pack(&serialize(&document)).into();
     let answer =
-        async move || ([(header::CONTENT_TYPE, "application/json")], text.to_string()).into_response();
+        async move || ([(header::CONTENT_TYPE, "application/json")], unpack(&packed)).into_response();
     Router::new().route("/openapi.json", get(answer))
+}
+
+fn pack(text: &str) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    // Memory takes all that is written.
+    let _ = encoder.write_all(text.as_bytes());
+    encoder.finish().unwrap_or_default()
+}
+
+fn unpack(packed: &[u8]) -> String {
+    let mut text = String::new();
+    let _ = GzDecoder::new(packed).read_to_string(&mut text);
+    text
 }
 
 fn serialize(document: &OpenApi) -> String {
