@@ -46,7 +46,8 @@ const FEW_FILES: u64 = 4096;
 pub fn check(config: &LocalConfig) -> CheckReport {
     raise_open_files();
     let user = rustix::process::geteuid().is_root().then_some(config.uid_base);
-    let mut lines = vec![capacity(config), cgroups(), users(user), sandbox(config), folders(config, user)];
+    let mut lines =
+        vec![capacity(config), cgroups(config), users(user), sandbox(config), folders(config, user)];
     lines.extend([python(config, user), uv(config), gpus(), disk(&config.data), disk_limits(config)]);
     lines.extend([files(), processes()]);
     lines.extend(packages(&config.apt));
@@ -65,9 +66,9 @@ fn capacity(config: &LocalConfig) -> CheckLine {
     line("for jobs", true, format!("{cpu} cores, {} of memory", size(memory.0)), None)
 }
 
-fn cgroups() -> CheckLine {
+fn cgroups(config: &LocalConfig) -> CheckLine {
     let name = "control groups";
-    match detect() {
+    match detect(config.sandbox.network) {
         Hierarchy::V2(_) => line(name, true, "version 2: memory, cpu, pids", None),
         Hierarchy::V1 { cpu, pids, .. } => {
             let others = [("cpu", cpu), ("pids", pids)];
@@ -102,13 +103,14 @@ fn users(user: Option<u32>) -> CheckLine {
 
 fn sandbox(config: &LocalConfig) -> CheckLine {
     let name = "sandbox";
-    let (walls, lacking) = Walls::of(config.sandbox);
+    let (walls, lacking) = Walls::of(config.sandbox, &detect(config.sandbox.network));
     let detail = match walls {
-        Walls::Namespaces(Sandbox { files, processes, tmp }) => {
+        Walls::Parts(Sandbox { files, processes, tmp, network }) => {
             let parts = [
                 (files, "the server's folder"),
                 (processes, "other projects' processes"),
                 (tmp, "the machine's /tmp and /dev/shm"),
+                (network, "other projects' ports"),
             ];
             let hidden: Vec<&str> = parts.iter().filter(|(holds, _)| *holds).map(|(_, what)| *what).collect();
             format!("workers do not see {}", hidden.join(", "))
@@ -121,7 +123,7 @@ fn sandbox(config: &LocalConfig) -> CheckLine {
     match lacking {
         None => line(name, true, detail, None),
         Some(why) => {
-            let hint = "run the server as root on Linux 5.8 or newer, in a container with CAP_SYS_ADMIN";
+            let hint = "run the server as root on Linux 5.8 or newer, in a container with CAP_SYS_ADMIN, CAP_BPF and CAP_NET_ADMIN";
             line(name, false, format!("{why}; {detail}"), Some(hint.into()))
         }
     }

@@ -73,8 +73,8 @@ pub struct LocalConfig {
     pub adoption: bool,
 }
 
-/// What workers are kept from seeing: by mount namespaces where the server runs as root, else by Landlock, which has the first
-/// of these parts only.
+/// What workers are kept from seeing: by mount namespaces and the kernel's filters where the server runs as root, else by
+/// Landlock, which has the first of these parts only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Sandbox {
@@ -84,11 +84,13 @@ pub struct Sandbox {
     pub processes: bool,
     /// The machine's `/tmp` and `/dev/shm`: each attempt has its own.
     pub tmp: bool,
+    /// Ports on this machine of other projects' workers.
+    pub network: bool,
 }
 
 impl Default for Sandbox {
     fn default() -> Self {
-        Self { files: true, processes: true, tmp: true }
+        Self { files: true, processes: true, tmp: true, network: true }
     }
 }
 

@@ -71,10 +71,15 @@ impl LocalExecutor {
         let facts = facts::facts(&config, &gpus);
         let xids = Arc::<Xids>::default();
         let meter = Meter::new(&gpus, Arc::clone(&xids));
-        let hierarchy = cgroup::detect();
-        let (walls, refused) = Walls::of(config.sandbox);
+        let hierarchy = cgroup::detect(config.sandbox.network);
+        let (walls, refused) = Walls::of(config.sandbox, &hierarchy);
         if let Some(why) = refused {
             tracing::warn!("workers see more of this machine than they should, see `[sandbox]`: {why}");
+        }
+        if walls.keeps_connections_apart()
+            && let Err(error) = cgroup::network::keep_apart(&hierarchy)
+        {
+            tracing::warn!("workers can connect to those of other projects, see `[sandbox]`: {error}");
         }
         let machine = Machine {
             leases: Leases::new(&config.data, gpus, Arc::clone(&xids))?,

@@ -8,6 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use cubeloom_domain::lowered::{LocalJob, LocalWorker};
 use cubeloom_files::own;
 
+use crate::cgroup::{Hierarchy, network};
 use crate::config::{Sandbox, SecretSource};
 use crate::folders::{PASSABLE, PRIVATE, make};
 use crate::machine::Machine;
@@ -27,8 +28,8 @@ const READ: [&str; 2] = ["CUBELOOM_CODE", "CUBELOOM_TEMPLATE_DIR"];
 /// What this machine has of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Walls {
-    /// Mount namespaces, with these parts.
-    Namespaces(Sandbox),
+    /// These parts, by what root may do: mount namespaces, and a filter of connections.
+    Parts(Sandbox),
     /// Landlock, for a server that is not root.
     Landlock,
     /// Nothing.
@@ -46,33 +47,57 @@ pub(crate) struct Sight {
 
 impl Walls {
     /// Those of the settings that this machine can have, and a sentence where it lacks what is wanted.
-    pub(crate) fn of(wanted: Sandbox) -> (Self, Option<String>) {
-        let Sandbox { files, processes, tmp } = wanted;
+    pub(crate) fn of(wanted: Sandbox, hierarchy: &Hierarchy) -> (Self, Option<String>) {
         if !rustix::process::geteuid().is_root() {
-            return match (files, has_landlock()) {
+            return match (wanted.files, has_landlock()) {
                 (false, _) => (Self::None, None),
                 (true, true) => (Self::Landlock, None),
                 (true, false) => (Self::None, Some("the kernel has no Landlock".into())),
             };
         }
-        if !(files || processes || tmp) {
-            return (Self::None, None);
+        let mut parts = wanted;
+        let mut lacking = Vec::new();
+        if wanted.has_view()
+            && let Err(why) = try_it()
+        {
+            parts = Sandbox { files: false, processes: false, tmp: false, ..parts };
+            lacking.push(why);
         }
-        match try_it() {
-            Ok(()) if processes && !hides_processes() => {
-                let why = "the kernel is older than Linux 5.8, and cannot hide processes from workers alone";
-                (Self::Namespaces(Sandbox { processes: false, ..wanted }), Some(why.into()))
-            }
-            Ok(()) => (Self::Namespaces(wanted), None),
-            Err(why) => (Self::None, Some(why)),
+        if parts.processes && !hides_processes() {
+            parts.processes = false;
+            let why = "the kernel is older than Linux 5.8, and cannot hide processes from workers alone";
+            lacking.push(why.into());
         }
+        if parts.network
+            && let Err(why) = network::try_it(hierarchy)
+        {
+            parts.network = false;
+            lacking.push(why);
+        }
+        let walls = if parts.has_view() || parts.network { Self::Parts(parts) } else { Self::None };
+        (walls, (!lacking.is_empty()).then(|| lacking.join("; ")))
+    }
+
+    /// Whether workers cannot connect to those of other projects.
+    pub(crate) fn keeps_connections_apart(self) -> bool {
+        matches!(self, Self::Parts(Sandbox { network: true, .. }))
+    }
+}
+
+impl Sandbox {
+    /// Whether a part of it needs a mount namespace.
+    fn has_view(self) -> bool {
+        self.files || self.processes || self.tmp
     }
 }
 
 /// What the workers of a job see, whose folders lie in `dir`, and whose shared memory has this name; `None` where they have no
 /// mount namespaces.
 pub(crate) fn sight(machine: &Machine, job: &LocalJob, dir: &Path, name: &str) -> Option<Sight> {
-    let Walls::Namespaces(parts) = machine.walls else { return None };
+    let Walls::Parts(parts) = machine.walls else { return None };
+    if !parts.has_view() {
+        return None;
+    }
     let storage = workspace(machine, job);
     let mut shown = read(machine, job.workers.iter()).collect::<Vec<_>>();
     // A volume in the project's storage is seen with it. Mounted by itself, it could be a link to another project's, or to
@@ -164,7 +189,7 @@ impl Sight {
 
     /// What a shim is told of it.
     pub(crate) fn view(&self) -> View {
-        let Sandbox { files, processes, tmp } = self.parts;
+        let Sandbox { files, processes, tmp, network: _ } = self.parts;
         View {
             hidden: files.then(|| self.hidden.clone()),
             shown: self.shown.clone(),

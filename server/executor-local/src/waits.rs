@@ -54,7 +54,7 @@ mod tests {
     #[test]
     fn where_its_group_does_not_tell_the_machine_does_from_when_the_worker_began() {
         let folder = tempfile::tempdir().unwrap();
-        let first = Cgroup::V1 { memory: folder.path().into(), cpu: None, pids: None };
+        let first = Cgroup::V1 { memory: folder.path().into(), cpu: None, pids: None, sockets: None };
         let second = Cgroup::V2 { path: folder.path().into() };
         // Since it was started the machine has waited for longer than it has in these few moments.
         for group in [None, Some(&first), Some(&second)] {

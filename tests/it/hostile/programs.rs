@@ -94,10 +94,14 @@ pub fn attacker_with(more: &str) -> String {
 
 /// What the attacker said of each attack.
 pub fn judge_program(said: &str, at_least: usize) {
-    let lines: Vec<Line> = said.lines().filter_map(line).collect();
     assert!(said.contains("\"attacks\": "), "it did not come to its end: {said}");
-    judge(&lines, at_least);
+    judge(&lines(said), at_least);
     assert!(!said.contains("the-secret-of-bob"), "{said}");
+}
+
+/// What a program said of what it tried.
+pub fn lines(said: &str) -> Vec<Line> {
+    said.lines().filter_map(line).collect()
 }
 
 fn line(text: &str) -> Option<Line> {
@@ -123,7 +127,7 @@ fn owners_of(path: &Path) -> Option<(u32, u32, u32)> {
 }
 
 /// What keeps projects apart on this machine, as `cubeloom check` says it.
-fn walls(app: &TestApp) -> (bool, String) {
+pub fn walls(app: &TestApp) -> (bool, String) {
     let done = app.call(&["check", "--output", "json"]);
     let report: Value = serde_json::from_str(&done.out).unwrap();
     let line = report.as_array().unwrap().iter().find(|line| line["subject"] == "sandbox").unwrap();

@@ -175,6 +175,13 @@ pub const KEYS: &[Key] = &[
         "",
         "give the workers of each attempt a /tmp and a /dev/shm of their own",
     ),
+    key(
+        "sandbox",
+        "network",
+        Kind::Flag,
+        "",
+        "keep workers from connecting to other projects' workers on this machine",
+    ),
     key("terminals", "most", Kind::Number, "", "terminals at failed tasks that there may be; 0 for none"),
     key("terminals", "each", Kind::Number, "", "terminals that one person may have"),
     key("terminals", "limit", Kind::Text, "", "how long a terminal lasts"),

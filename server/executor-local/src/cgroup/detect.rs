@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use cubeloom_files::own;
 
-use super::{Cgroup, PARENT};
+use super::{Cgroup, OPEN_PARENT, PARENT};
 
 /// Where workers' groups are made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +17,8 @@ pub enum Hierarchy {
         cpu: Option<PathBuf>,
         /// Number of processes.
         pids: Option<PathBuf>,
+        /// Sockets: version 2's parent folder, on a hybrid machine.
+        sockets: Option<PathBuf>,
     },
     /// Version 2: the parent folder.
     V2(PathBuf),
@@ -30,25 +32,43 @@ impl Hierarchy {
     pub fn group(&self, name: &str) -> Option<Cgroup> {
         let below = |parent: &Option<PathBuf>| parent.as_ref().map(|parent| parent.join(name));
         match self {
-            Self::V1 { memory, cpu, pids } => {
-                Some(Cgroup::V1 { memory: memory.join(name), cpu: below(cpu), pids: below(pids) })
-            }
+            Self::V1 { memory, cpu, pids, sockets } => Some(Cgroup::V1 {
+                memory: memory.join(name),
+                cpu: below(cpu),
+                pids: below(pids),
+                sockets: below(sockets),
+            }),
             Self::V2(parent) => Some(Cgroup::V2 { path: parent.join(name) }),
+            Self::None(_) => None,
+        }
+    }
+
+    /// The folder of version 2 that all workers' sockets belong to.
+    pub(super) fn sockets(&self) -> Option<&Path> {
+        match self {
+            Self::V1 { sockets, .. } => sockets.as_deref(),
+            Self::V2(parent) => Some(parent),
             Self::None(_) => None,
         }
     }
 }
 
-/// Finds the hierarchies that are mounted, and makes our parent folder in them.
+/// Finds the hierarchies that are mounted, and makes our parent folder in them: one where connections are `apart`, or one where
+/// they are not.
 #[must_use]
-pub fn detect() -> Hierarchy {
+pub fn detect(apart: bool) -> Hierarchy {
     let mounts = own::read_to_string("/proc/self/mounts").unwrap_or_default();
-    if let Some(parent) = version2(&mounts) {
+    if let Some(parent) = version2(&mounts, if apart { PARENT } else { OPEN_PARENT }) {
         return Hierarchy::V2(parent);
     }
-    let parent = |controller: &str| v1_mount(&mounts, controller).and_then(|root| make_parent(&root));
+    let parent = |controller: &str| v1_mount(&mounts, controller).and_then(|root| make_parent(&root, PARENT));
     match parent("memory") {
-        Some(memory) => Hierarchy::V1 { memory, cpu: parent("cpu"), pids: parent("pids") },
+        Some(memory) => Hierarchy::V1 {
+            memory,
+            cpu: parent("cpu"),
+            pids: parent("pids"),
+            sockets: v2_mount(&mounts).filter(|_| apart).and_then(|root| make_parent(&root, PARENT)),
+        },
         None if !mounts.contains(" cgroup") => Hierarchy::None("no cgroup file system is mounted".into()),
         None => Hierarchy::None("the cgroup file system may not be written by this user".into()),
     }
@@ -63,9 +83,18 @@ fn v1_mount(mounts: &str, controller: &str) -> Option<PathBuf> {
     })
 }
 
+/// Where version 2 is mounted.
+fn v2_mount(mounts: &str) -> Option<PathBuf> {
+    mounts.lines().find_map(|line| {
+        let mut fields = line.split(' ');
+        let (_, path, kind) = (fields.next()?, fields.next()?, fields.next()?);
+        (kind == "cgroup2").then(|| PathBuf::from(path))
+    })
+}
+
 /// Makes our folder below `root`, if we may.
-fn make_parent(root: &Path) -> Option<PathBuf> {
-    let parent = root.join(PARENT);
+fn make_parent(root: &Path, name: &str) -> Option<PathBuf> {
+    let parent = root.join(name);
     match own::create_dir(&parent) {
         Ok(()) => {}
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
@@ -75,19 +104,15 @@ fn make_parent(root: &Path) -> Option<PathBuf> {
 }
 
 /// Version 2's parent folder, when memory, cpu and pids can be had in it.
-fn version2(mounts: &str) -> Option<PathBuf> {
-    let root = mounts.lines().find_map(|line| {
-        let mut fields = line.split(' ');
-        let (_, path, kind) = (fields.next()?, fields.next()?, fields.next()?);
-        (kind == "cgroup2").then(|| PathBuf::from(path))
-    })?;
+fn version2(mounts: &str, name: &str) -> Option<PathBuf> {
+    let root = v2_mount(mounts)?;
     let offered = own::read_to_string(root.join("cgroup.controllers")).ok()?;
     if !["memory", "cpu", "pids"].iter().all(|name| offered.split_whitespace().any(|has| has == *name)) {
         return None;
     }
     let wanted = "+memory +cpu +pids";
     let _ = own::write(root.join("cgroup.subtree_control"), wanted);
-    let parent = make_parent(&root)?;
+    let parent = make_parent(&root, name)?;
     own::write(parent.join("cgroup.subtree_control"), wanted).ok().map(|()| parent)
 }
 
@@ -103,6 +128,6 @@ mod tests {
         assert_eq!(v1_mount(mounts, "cpuacct"), Some("/sys/fs/cgroup/cpu,cpuacct".into()));
         assert_eq!(v1_mount(mounts, "memory"), Some("/sys/fs/cgroup/memory".into()));
         assert_eq!(v1_mount(mounts, "pids"), None);
-        assert_eq!(version2(mounts), None);
+        assert_eq!(version2(mounts, PARENT), None);
     }
 }

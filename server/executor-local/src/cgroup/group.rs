@@ -21,8 +21,8 @@ impl Cgroup {
     /// All folders of it.
     fn folders(&self) -> Vec<&PathBuf> {
         match self {
-            Self::V1 { memory, cpu, pids } => {
-                [Some(memory), cpu.as_ref(), pids.as_ref()].into_iter().flatten().collect()
+            Self::V1 { memory, cpu, pids, sockets } => {
+                [Some(memory), cpu.as_ref(), pids.as_ref(), sockets.as_ref()].into_iter().flatten().collect()
             }
             Self::V2 { path } => vec![path],
         }
@@ -94,14 +94,16 @@ impl Cgroup {
     /// # Errors
     /// The kernel refused.
     pub fn doors(&self) -> io::Result<Vec<File>> {
-        let door = match self {
-            Self::V1 { .. } => "tasks",
-            Self::V2 { .. } => "cgroup.procs",
+        let sockets = match self {
+            Self::V1 { sockets, .. } => sockets.as_ref(),
+            Self::V2 { path } => Some(path),
         };
-        self.folders()
-            .iter()
-            .map(|folder| own::open_with(OpenOptions::new().write(true), folder.join(door)))
-            .collect()
+        let door = |folder: &PathBuf| match Some(folder) == sockets {
+            true => folder.join("cgroup.procs"),
+            false => folder.join("tasks"),
+        };
+        let folders = self.folders().into_iter();
+        folders.map(|folder| own::open_with(OpenOptions::new().write(true), door(folder))).collect()
     }
 
     /// The processes in it.

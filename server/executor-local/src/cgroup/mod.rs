@@ -6,6 +6,7 @@
 
 mod detect;
 mod group;
+pub(crate) mod network;
 mod own;
 
 use std::path::PathBuf;
@@ -18,6 +19,9 @@ pub(crate) use own::Own;
 
 /// The folder below each hierarchy's root that all of our groups lie in.
 const PARENT: &str = "cubeloom";
+/// Version 2's, for workers whose connections are not kept apart: what is attached to a group holds for all below it, also those
+/// of another server.
+const OPEN_PARENT: &str = "cubeloom-open";
 
 /// One worker's control group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,6 +35,9 @@ pub enum Cgroup {
         cpu: Option<PathBuf>,
         /// The number of processes.
         pids: Option<PathBuf>,
+        /// Version 2's, without controllers: by it the kernel knows whose sockets are whose.
+        #[serde(default)]
+        sockets: Option<PathBuf>,
     },
     /// One folder.
     V2 {

@@ -1,0 +1,233 @@
+//! Keeps workers from connecting to those of another project, on the loopback interface and on the machine's own addresses.
+//!
+//! Two programs of the kernel's virtual machine are attached to the group that holds all workers. One marks each packet that
+//! leaves a worker through the loopback interface with the sender's uid, after routing and netfilter have seen it. The other
+//! drops a packet with a mark whose uid is not the receiving socket's. Everything else passes: other machines, what listens on
+//! this machine and is no worker, the server's own connections to workers.
+//! docs/decisions/0041-connections-between-local-workers.md; bpf(2), include/uapi/linux/bpf.h of Linux.
+
+#![allow(
+    unsafe_code,
+    reason = "no maintained crate loads programs without an object file: bpf(2) is called directly"
+)]
+
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::path::Path;
+
+use cubeloom_files::own;
+
+use super::Hierarchy;
+
+/// The lower half of a mark; the upper half is of the uid. Kubernetes' own marks use bits 14 and 15.
+const TAG: i32 = 0x0c1b;
+/// The loopback interface's number.
+const LOOPBACK: i32 = 1;
+/// What the kernel answers for a socket that belongs to nobody (`fs.overflowuid`).
+const NOBODY: i32 = 65534;
+
+// bpf(2): commands, the kind of a program, a flag by which a group below may have programs of its own, and a function.
+const LOAD: libc::c_int = 5;
+const ATTACH: libc::c_int = 8;
+const CGROUP_SKB: u32 = 8;
+const ALLOW_OVERRIDE: u32 = 1;
+const GET_SOCKET_UID: i32 = 47;
+
+// Fields of `struct __sk_buff`.
+const MARK: i16 = 8;
+const IFINDEX: i16 = 40;
+
+/// On which way a program sees packets; the numbers are the kernel's.
+#[derive(Clone, Copy)]
+enum Way {
+    In = 0,
+    Out = 1,
+}
+
+const WAYS: [Way; 2] = [Way::In, Way::Out];
+
+/// `struct bpf_insn`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Instruction {
+    code: u8,
+    registers: u8,
+    offset: i16,
+    immediate: i32,
+}
+
+/// The members of `union bpf_attr` that loading uses.
+#[repr(C)]
+struct Loading {
+    kind: u32,
+    count: u32,
+    instructions: u64,
+    license: u64,
+    log_level: u32,
+    log_size: u32,
+    log: u64,
+    kernel_version: u32,
+    flags: u32,
+    name: [u8; 16],
+    interface: u32,
+    way: u32,
+}
+
+/// The members that attaching uses.
+#[repr(C)]
+struct Attaching {
+    group: u32,
+    program: u32,
+    way: u32,
+    flags: u32,
+}
+
+/// Whether the kernel takes the programs, and there is a group for them.
+///
+/// # Errors
+/// Why it does not.
+pub(crate) fn try_it(hierarchy: &Hierarchy) -> Result<(), String> {
+    hierarchy.sockets().ok_or("version 2 of control groups, which knows sockets, is not mounted")?;
+    WAYS.into_iter()
+        .try_for_each(|way| load(way).map(drop))
+        .map_err(|error| format!("the kernel refuses programs that keep connections apart: {error}"))
+}
+
+/// Keeps the connections of the workers in the hierarchy's groups apart from now on. Programs of an earlier server, or of another
+/// one, are the same, and replaced.
+///
+/// # Errors
+/// The kernel refused.
+pub(crate) fn keep_apart(hierarchy: &Hierarchy) -> io::Result<()> {
+    let Some(folder) = hierarchy.sockets() else { return Ok(()) };
+    WAYS.into_iter().try_for_each(|way| attach(folder, way))
+}
+
+fn attach(folder: &Path, way: Way) -> io::Result<()> {
+    let (group, program) = (own::open(folder)?, load(way)?);
+    let (group, program) = (group.as_raw_fd().cast_unsigned(), program.as_raw_fd().cast_unsigned());
+    bpf(ATTACH, &Attaching { group, program, way: way as u32, flags: ALLOW_OVERRIDE }).map(drop)
+}
+
+fn load(way: Way) -> io::Result<OwnedFd> {
+    let program = program(way);
+    let mut name = [0; 16];
+    name[..8].copy_from_slice(b"cubeloom");
+    let descriptor = bpf(
+        LOAD,
+        &Loading {
+            kind: CGROUP_SKB,
+            count: u32::try_from(program.len()).map_err(io::Error::other)?,
+            instructions: program.as_ptr() as u64,
+            license: c"Apache-2.0".as_ptr() as u64,
+            log_level: 0,
+            log_size: 0,
+            log: 0,
+            kernel_version: 0,
+            flags: 0,
+            name,
+            interface: 0,
+            way: way as u32,
+        },
+    )?;
+    // SAFETY: the kernel has just made it, and nobody else has it.
+    Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
+}
+
+fn bpf<T>(command: libc::c_int, attributes: &T) -> io::Result<libc::c_int> {
+    // SAFETY: `attributes` is as large as is said, without padding, and what it points to outlives the call.
+    let done =
+        unsafe { libc::syscall(libc::SYS_bpf, command, std::ptr::from_ref(attributes), size_of::<T>()) };
+    match libc::c_int::try_from(done) {
+        Ok(done) if done >= 0 => Ok(done),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// The program for a way. Register 1 has the packet at the start, 6 to 9 survive calls, 0 is the result: 1 lets it through, which
+/// the last two instructions do. Jumps forward end there.
+fn program(way: Way) -> Vec<Instruction> {
+    let mut code = vec![copy(6, 1)];
+    match way {
+        // Not by loopback, or of root's or nobody's socket: as it is.
+        Way::Out => code.extend([
+            read(0, 6, IFINDEX),
+            unless_equal(0, LOOPBACK, 6),
+            call(GET_SOCKET_UID),
+            if_equal(0, 0, 4),
+            if_equal(0, NOBODY, 3),
+            shift_left(0, 16),
+            or(0, TAG),
+            write(6, MARK, 0),
+        ]),
+        // Without a mark, or to root's or nobody's socket: through. With the mark that the receiver's own packets have: through.
+        Way::In => code.extend([
+            read(7, 6, MARK),
+            copy(8, 7),
+            and(8, 0xffff),
+            unless_equal(8, TAG, 8),
+            call(GET_SOCKET_UID),
+            if_equal(0, 0, 6),
+            if_equal(0, NOBODY, 5),
+            shift_left(0, 16),
+            or(0, TAG),
+            if_same(0, 7, 2),
+            set(0, 0),
+            END,
+        ]),
+    }
+    code.extend([set(0, 1), END]);
+    code
+}
+
+const END: Instruction = Instruction { code: 0x95, registers: 0, offset: 0, immediate: 0 };
+
+fn instruction(code: u8, to: u8, from: u8, offset: i16, immediate: i32) -> Instruction {
+    Instruction { code, registers: to | (from << 4), offset, immediate }
+}
+
+fn copy(to: u8, from: u8) -> Instruction {
+    instruction(0xbf, to, from, 0, 0)
+}
+
+fn set(to: u8, value: i32) -> Instruction {
+    instruction(0xb7, to, 0, 0, value)
+}
+
+/// Of 32 bits, as the next ones: what is beyond becomes 0.
+fn shift_left(to: u8, bits: i32) -> Instruction {
+    instruction(0x64, to, 0, 0, bits)
+}
+
+fn or(to: u8, bits: i32) -> Instruction {
+    instruction(0x44, to, 0, 0, bits)
+}
+
+fn and(to: u8, bits: i32) -> Instruction {
+    instruction(0x54, to, 0, 0, bits)
+}
+
+fn read(to: u8, from: u8, field: i16) -> Instruction {
+    instruction(0x61, to, from, field, 0)
+}
+
+fn write(to: u8, field: i16, from: u8) -> Instruction {
+    instruction(0x63, to, from, field, 0)
+}
+
+fn call(function: i32) -> Instruction {
+    instruction(0x85, 0, 0, 0, function)
+}
+
+/// Skips `forward` instructions.
+fn if_equal(register: u8, value: i32, forward: i16) -> Instruction {
+    instruction(0x15, register, 0, forward, value)
+}
+
+fn unless_equal(register: u8, value: i32, forward: i16) -> Instruction {
+    instruction(0x55, register, 0, forward, value)
+}
+
+fn if_same(register: u8, other: u8, forward: i16) -> Instruction {
+    instruction(0x1d, register, other, forward, 0)
+}
