@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use cubeloom_domain::outcome::{FailureKind, Outcome};
 use cubeloom_executor_local::LocalConfig;
 use cubeloom_testkit::conformance::{Harness, PATIENCE, Program, assert_gone, failure, run};
+use rustix::mount::{MountFlags, UnmountFlags};
 
 use crate::harness::Local;
 
@@ -74,18 +75,19 @@ async fn an_attempt_that_was_stopped_for_it_says_so_to_the_next_server() {
     assert_eq!(failure(&ended).kind, FailureKind::DiskLimit, "{ended:?}");
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nothing_of_a_project_starts_while_its_workspace_is_over_its_limit() {
-    let harness = Local::with(|config: &mut LocalConfig| {
+/// Folders of projects may hold 2 MiB, and are measured all the time.
+fn limited_workspace() -> Local {
+    Local::with(|config: &mut LocalConfig| {
         config.workspace = 2 * MIB;
         config.measured_every = Duration::from_millis(20);
-    });
+    })
+}
+
+/// Fills the project's folder beyond its limit, and empties it.
+async fn fill_the_workspace(harness: &Local) {
     let (_, ended) =
-        run(&harness, &Program::shell("head -c 3145728 /dev/zero >\"$CUBELOOM_RUN_DIR/large\"")).await;
+        run(harness, &Program::shell("head -c 3145728 /dev/zero >\"$CUBELOOM_RUN_DIR/large\"")).await;
     assert_eq!(ended.outcome, Outcome::Succeeded, "what runs goes on");
-    let workspace = harness.data().join("workspace");
-    // A link in the place of a project's folder is not followed.
-    std::os::unix::fs::symlink("/usr", workspace.join("linked")).unwrap();
     // What is measured while a file grows is less.
     let until = async |held: bool| {
         let began = Instant::now();
@@ -103,8 +105,38 @@ async fn nothing_of_a_project_starts_while_its_workspace_is_over_its_limit() {
     assert_eq!(held.len(), 1, "{held:?}");
     let (project, why) = held.first_key_value().unwrap();
     assert!(why.contains("2 MiB is the limit (`workspace` in `[local]`)"), "{why}");
-    for run in fs::read_dir(workspace.join(project).join("runs")).unwrap().flatten() {
+    for run in fs::read_dir(harness.data().join("workspace").join(project).join("runs")).unwrap().flatten() {
         let _ = fs::remove_file(run.path().join("large"));
     }
     until(false).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_of_a_project_starts_while_its_workspace_is_over_its_limit() {
+    let harness = limited_workspace();
+    // A link in the place of a project's folder is not followed.
+    std::os::unix::fs::symlink("/usr", harness.data().join("workspace/linked")).unwrap();
+    fill_the_workspace(&harness).await;
+}
+
+/// A file system that is mounted in a folder, until this is dropped.
+struct Mounted(std::path::PathBuf);
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let _ = rustix::mount::unmount(&self.0, UnmountFlags::DETACH);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_workspace_on_a_disk_of_its_own_is_measured_as_well() {
+    if !rustix::process::geteuid().is_root() {
+        return eprintln!("skipped: only root mounts a file system");
+    }
+    let harness = limited_workspace();
+    let workspace = harness.data().join("workspace");
+    rustix::mount::mount("none", &workspace, "tmpfs", MountFlags::NOSUID, Some(c"mode=0711,size=16m"))
+        .unwrap();
+    let _mounted = Mounted(workspace);
+    fill_the_workspace(&harness).await;
 }
