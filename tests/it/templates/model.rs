@@ -303,13 +303,15 @@ fn a_model_that_does_not_fit_on_the_disk_is_not_registered() {
     let app = app();
     let models = app.data().join("workspace/default/models");
     let Some(_small) = Small::mount(&models) else { return };
-    let task = |name: &str, bytes: usize| {
+    let task = |name: &str, bytes: usize, needs: &str| {
         let file = app.write(&format!("kept/{name}.onnx"), &"x".repeat(bytes));
         format!(
-            "  - {{name: {name}, template: model-register, arguments: {{model: {name}, path: {file:?}, format: other}}}}\n"
+            "  - {{name: {name}, needs: [{needs}], template: model-register, \
+             arguments: {{model: {name}, path: {file:?}, format: other}}}}\n"
         )
     };
-    let tasks = task("fits", 1 << 20) + &task("large", 3 << 20);
+    // One after the other: what does not fit would leave no room for the other one meanwhile.
+    let tasks = task("fits", 1 << 20, "") + &task("large", 3 << 20, "fits");
     let run = run(&app, 1, &app.pipeline("kept", &tasks), &[]);
     assert_eq!(states(&run), [("fits", "succeeded"), ("large", "failed")]);
     let failure = instance(&run, "large")["state"]["failure"].to_string();
