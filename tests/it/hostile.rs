@@ -5,6 +5,7 @@
 
 mod documents;
 mod doors;
+mod memory;
 mod network;
 pub mod programs;
 mod provider;

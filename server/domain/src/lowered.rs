@@ -201,6 +201,9 @@ pub struct LocalWorker {
     pub cpu_exclusive: bool,
     /// The memory limit.
     pub memory: Bytes,
+    /// How much of that shared memory may take, where the document says so.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub shm: Option<Bytes>,
     /// The file that it appends outputs to, absolute.
     pub outputs_file: String,
 }

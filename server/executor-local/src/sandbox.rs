@@ -1,12 +1,14 @@
 //! What keeps the workers of one project from seeing anything of the others, beside the uids: see
 //! docs/decisions/0038-what-a-local-worker-sees.md.
 
+use std::ffi::CString;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
 use cubeloom_domain::lowered::{LocalJob, LocalWorker};
 use cubeloom_files::own;
+use rustix::mount::{MountFlags, UnmountFlags};
 
 use crate::cgroup::{Hierarchy, network};
 use crate::config::{Sandbox, SecretSource};
@@ -43,6 +45,8 @@ pub(crate) struct Sight {
     shown: Vec<PathBuf>,
     tmp: PathBuf,
     shm: PathBuf,
+    /// What its workers ask for together, in bytes; `None`: as much as the machine has.
+    shared_memory: Option<u64>,
 }
 
 impl Walls {
@@ -107,7 +111,9 @@ pub(crate) fn sight(machine: &Machine, job: &LocalJob, dir: &Path, name: &str) -
     shown.sort();
     shown.dedup();
     let hidden = machine.config.data.clone();
-    Some(Sight { parts, hidden, shown, tmp: dir.join(TMP), shm: Path::new(SHM).join(name) })
+    let asked = job.workers.iter().filter_map(|worker| Some(worker.shm?.0));
+    let shared_memory = Some(asked.sum()).filter(|size| *size > 0);
+    Some(Sight { parts, hidden, shown, tmp: dir.join(TMP), shm: Path::new(SHM).join(name), shared_memory })
 }
 
 /// What a worker of a job may open, whose folders lie in `dir`; `None` where there is no Landlock.
@@ -179,12 +185,28 @@ impl Sight {
         if !above.is_dir() || above.uid() != 0 {
             return Err(io::Error::other(format!("{SHM} is somebody else's")));
         }
-        for folder in [&self.tmp, &self.shm] {
-            if make(folder, PRIVATE)? {
+        let mut shm_is_new = make(&self.shm, PRIVATE)?;
+        if let Some(size) = self.shared_memory {
+            shm_is_new |= self.bound(size)?;
+        }
+        for (folder, is_new) in [(&self.shm, shm_is_new), (&self.tmp, make(&self.tmp, PRIVATE)?)] {
+            if is_new {
                 own::chown(folder, user, user)?;
             }
         }
         Ok(())
+    }
+
+    /// A file system of its own for shared memory, since a folder has no size; `false` when it was there, as for a job that gets
+    /// more workers, and more of it.
+    fn bound(&self, size: u64) -> io::Result<bool> {
+        let (flags, options) = (MountFlags::NOSUID | MountFlags::NODEV, format!("size={size},mode=0700"));
+        let options = CString::new(options).map_err(io::Error::other)?;
+        if rustix::mount::mount_remount(&self.shm, flags, options.as_c_str()).is_ok() {
+            return Ok(false);
+        }
+        rustix::mount::mount("shm", &self.shm, "tmpfs", flags, Some(options.as_c_str()))?;
+        Ok(true)
     }
 
     /// What a shim is told of it.
@@ -202,7 +224,10 @@ impl Sight {
 
 /// Removes what workers left in the `/tmp` in `dir`, and in the shared memory of this name.
 pub(crate) fn remove(dir: &Path, name: &str) {
-    for folder in [dir.join(TMP), Path::new(SHM).join(name)] {
+    let shm = Path::new(SHM).join(name);
+    // Most have none.
+    let _ = rustix::mount::unmount(&shm, UnmountFlags::DETACH | UnmountFlags::NOFOLLOW);
+    for folder in [dir.join(TMP), shm] {
         let _ = own::remove_dir_all(folder);
     }
 }

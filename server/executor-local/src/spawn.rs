@@ -197,6 +197,7 @@ mod tests {
             cpu: Cpu(100),
             cpu_exclusive: false,
             memory: Bytes(1 << 20),
+            shm: None,
             outputs_file: folder.join("outputs.jsonl").display().to_string(),
         }
     }

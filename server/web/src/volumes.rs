@@ -5,7 +5,10 @@ use std::sync::Arc;
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::belongings::{Volume, VolumePlace};
 use cubeloom_storage::browse::{BrowseError, Bucket, Folder};
+use serde_json::json;
 
+use crate::audit::{self, Act};
+use crate::auth::Caller;
 use crate::belongings::WORKSPACE;
 use crate::clusters::workspace_claim;
 use crate::error::{ApiError, ApiResult};
@@ -82,11 +85,11 @@ pub(crate) async fn is_browsable(web: &Web, place: VolumePlace) -> ApiResult<boo
     Ok(!matches!(seen(web, place).await?, VolumePlace::Claim { .. }))
 }
 
-/// Opens a volume to look into it.
+/// Opens a volume to look into it. That somebody's request uses a secret is noted; the server's own work is not.
 ///
 /// # Errors
 /// When it cannot be reached from here.
-pub(crate) async fn open(web: &Web, project: &str, name: &str) -> ApiResult<Tree> {
+pub(crate) async fn open(web: &Web, caller: Option<&Caller>, project: &str, name: &str) -> ApiResult<Tree> {
     match seen(web, find(web, project, name).await?.place).await? {
         VolumePlace::Workspace { path } => {
             let Some(root) = project_folder(web, project).await? else { return Ok(Tree::Empty) };
@@ -107,7 +110,7 @@ pub(crate) async fn open(web: &Web, project: &str, name: &str) -> ApiResult<Tree
             opened.map(|folder| Tree::Folder(Arc::new(folder))).ok_or_else(missing)
         }
         VolumePlace::Claim { cluster, .. } => Err(out_of_sight(web, name, &cluster).await?),
-        place @ VolumePlace::ObjectStore { .. } => bucket(web, project, place).await,
+        place @ VolumePlace::ObjectStore { .. } => bucket(web, caller, project, name, place).await,
     }
 }
 
@@ -115,8 +118,8 @@ pub(crate) async fn open(web: &Web, project: &str, name: &str) -> ApiResult<Tree
 ///
 /// # Errors
 /// When it cannot be reached from here, or not be made.
-pub(crate) async fn open_to_write(web: &Web, project: &str, name: &str) -> ApiResult<Tree> {
-    match open(web, project, name).await? {
+pub(crate) async fn open_to_write(web: &Web, caller: &Caller, project: &str, name: &str) -> ApiResult<Tree> {
+    match open(web, Some(caller), project, name).await? {
         Tree::Empty => {}
         tree => return Ok(tree),
     }
@@ -154,13 +157,28 @@ async fn out_of_sight(web: &Web, name: &str, cluster: &str) -> ApiResult<ApiErro
     Ok(ApiError::conflict(sentence))
 }
 
-async fn bucket(web: &Web, project: &str, place: VolumePlace) -> ApiResult<Tree> {
+async fn bucket(
+    web: &Web,
+    caller: Option<&Caller>,
+    project: &str,
+    name: &str,
+    place: VolumePlace,
+) -> ApiResult<Tree> {
     let VolumePlace::ObjectStore { credentials, .. } = &place else { return Ok(Tree::Empty) };
     let keys = match credentials {
-        Some((id, secret)) => Some((
-            secrets::of_project(web, project, id).await?,
-            secrets::of_project(web, project, secret).await?,
-        )),
+        Some((id, secret)) => {
+            let keys = (
+                secrets::of_project(web, project, id).await?,
+                secrets::of_project(web, project, secret).await?,
+            );
+            if let Some(caller) = caller {
+                let act = Act::of(web, caller);
+                let used =
+                    act.entry("secret.use", secret.as_str()).after(json!({"of": "project", "volume": name}));
+                audit::take_out(web, &act, &used).await;
+            }
+            Some(keys)
+        }
         None => None,
     };
     let inner = web.settings().private_endpoints;

@@ -60,6 +60,7 @@ impl Worker<'_> {
             cpu: self.role.resources.cpu,
             cpu_exclusive: self.role.resources.cpu_exclusive,
             memory: self.role.resources.memory,
+            shm: self.role.resources.shm,
             outputs_file: self.below("outputs.jsonl"),
             files,
             name: self.name,

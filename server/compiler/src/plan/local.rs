@@ -34,7 +34,6 @@ impl Planner<'_> {
 /// Keys of a request that processes of one machine do not have.
 fn idle_resources(request: &ResourceRequest) -> Vec<&'static str> {
     let keys = [
-        ("shm", request.shm.is_some()),
         ("rdma", request.rdma.is_some_and(|devices| devices > 0)),
         ("cpu_exclusive", request.cpu_exclusive == Some(true)),
     ];

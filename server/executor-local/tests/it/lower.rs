@@ -42,6 +42,7 @@ pub fn lower(job: &Job, bindings: &LocalBindings, ledger: &Path) -> LocalJob {
             cpu: role.resources.cpu,
             cpu_exclusive: false,
             memory: role.resources.memory,
+            shm: None,
             outputs_file: format!("{folder}/outputs.jsonl"),
             folder,
             name,

@@ -47,6 +47,7 @@ impl Attempt {
                 cpu: Cpu(1000),
                 cpu_exclusive: false,
                 memory: Bytes(1 << 30),
+                shm: None,
                 outputs_file: format!("{own}/outputs.jsonl"),
                 folder: own,
             }

@@ -64,7 +64,7 @@ impl Archive {
 
 /// The bucket of a project's volume.
 async fn bucket(web: &Web, project: &str, volume: &str) -> ApiResult<Arc<Bucket>> {
-    match volumes::open(web, project, volume).await? {
+    match volumes::open(web, None, project, volume).await? {
         Tree::Bucket(bucket) => Ok(bucket),
         Tree::Folder(_) | Tree::Empty => {
             Err(ApiError::conflict(format!("the volume `{volume}` is in no object store")))

@@ -67,7 +67,7 @@ pub(crate) async fn page(
 ) -> ApiResult<Response> {
     let name = if asked.volume.is_empty() { WORKSPACE } else { &asked.volume };
     let volume = volumes::find(&web, &project, name).await?;
-    let (files, refused) = match listed(&web, &project, name, &asked).await {
+    let (files, refused) = match listed(&web, &frame, &project, name, &asked).await {
         Ok(files) => (files, None),
         Err(error) if error.kind() == Kind::Internal => return Err(error),
         Err(error) => (Page { items: Vec::new(), next_cursor: None }, Some(error.detail().to_owned())),
@@ -95,11 +95,17 @@ pub(crate) async fn page(
     })
 }
 
-async fn listed(web: &Web, project: &str, name: &str, asked: &Asked) -> ApiResult<Page<EntryView>> {
+async fn listed(
+    web: &Web,
+    frame: &Frame,
+    project: &str,
+    name: &str,
+    asked: &Asked,
+) -> ApiResult<Page<EntryView>> {
     let cursor = Some(asked.cursor.clone()).filter(|cursor| !cursor.is_empty());
     let page = PageQuery { limit: Some(ROWS), cursor };
     let sort = SortQuery { sort: Some(asked.sort.clone()) }.read()?;
-    match volumes::open(web, project, name).await? {
+    match volumes::open(web, frame.caller.as_ref(), project, name).await? {
         Tree::Folder(folder) => files::list(Some(Arc::clone(&folder)), &asked.path, &sort, &page).await,
         Tree::Bucket(bucket) => files::list_bucket(&bucket, &asked.path, &sort, &page).await,
         Tree::Empty if asked.path.is_empty() => files::list(None, "", &sort, &page).await,

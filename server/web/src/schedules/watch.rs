@@ -114,7 +114,7 @@ async fn find(web: &Web, state: &ScheduleState, arrivals: &Arrivals) -> ApiResul
         true => Place::Hdfs,
         false => {
             let volume = file.volume.as_deref().unwrap_or(WORKSPACE);
-            Place::Volume(volumes::open(web, &state.of.project, volume).await?)
+            Place::Volume(volumes::open(web, None, &state.of.project, volume).await?)
         }
     };
     let place = &place;

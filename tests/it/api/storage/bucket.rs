@@ -53,6 +53,13 @@ fn a_bucket_is_looked_into_written_and_read() {
     assert_eq!(names("", "").0, ["file big.bin"]);
     owner.get(&file("nothing")).expect(404).problem("not-found");
     owner.get(&file("../other")).expect(422).problem("invalid");
+    let used = owner.get("/projects/default/audit?action=secret.use").expect(200).json();
+    let used = used["items"].as_array().unwrap();
+    assert!(!used.is_empty(), "who looks into the bucket uses its key");
+    assert!(
+        used.iter().all(|entry| entry["subject"] == "key-secret" && entry["after"]["volume"] == "far"),
+        "{used:?}"
+    );
     owner.put("/projects/default/secrets/key-secret", "*", &json!({"value": "wrong-secret"})).expect(200);
     let refused = owner.get(&format!("{list}/far/files")).expect(503).problem("unavailable");
     assert!(refused["detail"].as_str().unwrap().contains("credentials were refused"), "{refused}");

@@ -3,6 +3,7 @@
 use axum::extract::State;
 use axum::response::Response;
 
+use crate::auth::Caller;
 use crate::error::{ApiError, ApiResult};
 use crate::extract::{Path, Query};
 use crate::files::{self, FileQuery};
@@ -19,10 +20,11 @@ use crate::volumes::{self, Tree};
 )]
 pub(crate) async fn archive(
     State(web): State<Web>,
+    caller: Caller,
     Path((project, name)): Path<(String, String)>,
     Query(query): Query<FileQuery>,
 ) -> ApiResult<Response> {
-    match volumes::open(&web, &project, &name).await? {
+    match volumes::open(&web, Some(&caller), &project, &name).await? {
         Tree::Folder(folder) => files::archive(folder, &query.path, &name).await,
         Tree::Bucket(_) => Err(ApiError::conflict(
             "folders of buckets are not packed here: download their files, or copy them with the template `transfer`",

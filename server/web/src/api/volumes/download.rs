@@ -6,6 +6,7 @@ use axum::response::Response;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
+use crate::auth::Caller;
 use crate::error::{ApiError, ApiResult};
 use crate::extract::{Path, Query};
 use crate::files::{self, Show};
@@ -38,12 +39,13 @@ pub(crate) struct DownloadQuery {
 )]
 pub(crate) async fn download(
     State(web): State<Web>,
+    caller: Caller,
     Path((project, name)): Path<(String, String)>,
     Query(query): Query<DownloadQuery>,
     request: HeaderMap,
 ) -> ApiResult<Response> {
     let show = if query.inline { Show::Inline } else { Show::Download };
-    match volumes::open(&web, &project, &name).await? {
+    match volumes::open(&web, Some(&caller), &project, &name).await? {
         Tree::Folder(folder) => files::serve(folder, &query.path, &request, show).await,
         Tree::Bucket(bucket) => files::serve_object(&bucket, &query.path, &request, show).await,
         Tree::Empty => Err(ApiError::not_found("file", query.path)),

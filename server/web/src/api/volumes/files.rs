@@ -4,6 +4,7 @@ use axum::extract::State;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
+use crate::auth::Caller;
 use crate::error::ApiResult;
 use crate::extract::{Json, Path, Query};
 use crate::files::{self, EntryView, SortQuery};
@@ -36,13 +37,14 @@ pub(crate) struct FolderQuery {
 )]
 pub(crate) async fn files(
     State(web): State<Web>,
+    caller: Caller,
     Path((project, name)): Path<(String, String)>,
     Query(query): Query<FolderQuery>,
     Query(sort): Query<SortQuery>,
 ) -> ApiResult<Json<Page<EntryView>>> {
     let page = PageQuery { limit: query.limit, cursor: query.cursor };
     let sort = sort.read()?;
-    let listed = match volumes::open(&web, &project, &name).await? {
+    let listed = match volumes::open(&web, Some(&caller), &project, &name).await? {
         Tree::Folder(folder) => files::list(Some(folder), &query.path, &sort, &page).await?,
         Tree::Empty => files::list(None, &query.path, &sort, &page).await?,
         Tree::Bucket(bucket) => files::list_bucket(&bucket, &query.path, &sort, &page).await?,

@@ -41,7 +41,7 @@ pub(crate) async fn make(
     Json(new): Json<NewFolder>,
 ) -> ApiResult<StatusCode> {
     let path = new.path.clone();
-    match volumes::open_to_write(&web, &project, &name).await? {
+    match volumes::open_to_write(&web, &caller, &project, &name).await? {
         Tree::Folder(folder) => blocking(move || folder.make_folder(&path)).await?,
         Tree::Bucket(bucket) => bucket.make_folder(&path).await?,
         Tree::Empty => {}

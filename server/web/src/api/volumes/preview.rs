@@ -2,6 +2,7 @@
 
 use axum::extract::State;
 
+use crate::auth::Caller;
 use crate::error::{ApiError, ApiResult};
 use crate::extract::{Json, Path, Query};
 use crate::files::{self, FileQuery, Preview};
@@ -19,10 +20,11 @@ use crate::volumes::{self, Tree};
 )]
 pub(crate) async fn preview(
     State(web): State<Web>,
+    caller: Caller,
     Path((project, name)): Path<(String, String)>,
     Query(query): Query<FileQuery>,
 ) -> ApiResult<Json<Preview>> {
-    let shown = match volumes::open(&web, &project, &name).await? {
+    let shown = match volumes::open(&web, Some(&caller), &project, &name).await? {
         Tree::Folder(folder) => files::preview(folder, &query.path).await?,
         Tree::Bucket(bucket) => files::preview_object(&bucket, &query.path).await?,
         Tree::Empty => return Err(ApiError::not_found("file", query.path)),

@@ -36,7 +36,7 @@ pub(crate) async fn remove(
     headers: HeaderMap,
 ) -> ApiResult<StatusCode> {
     let path = query.path.clone();
-    let tree = volumes::open(&web, &project, &name).await?;
+    let tree = volumes::open(&web, Some(&caller), &project, &name).await?;
     Demands::of(&headers).met(&tree, &path).await?;
     match tree {
         Tree::Folder(folder) => blocking(move || folder.remove(&path)).await?,

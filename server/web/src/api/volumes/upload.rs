@@ -48,7 +48,7 @@ pub(crate) async fn upload(
     if announced.is_some_and(|length: u64| length > most) {
         return Err(files::too_large(most));
     }
-    let tree = volumes::open_to_write(&web, &project, &name).await?;
+    let tree = volumes::open_to_write(&web, &caller, &project, &name).await?;
     let mut content = Content::new(body, most);
     let demands = Demands::of(&headers);
     let size = files::write(&tree, &query.path, web.new_id(), &mut content, &demands).await?;
