@@ -92,6 +92,7 @@ AccountingStoragePass={settings.socket}
 AccountingStorageTRES=gres/gpu
 AccountingStorageEnforce=associations,limits,qos
 KillWait=10
+UnkillableStepTimeout=600
 {nodes}
 PartitionName=all Nodes=n[1-4] Default=YES MaxTime=INFINITE State=UP
 PartitionName=cards Nodes=n[1-2] MaxTime=INFINITE State=UP
