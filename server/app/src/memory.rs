@@ -24,7 +24,7 @@ pub fn release() {
     }
 }
 
-/// Drops the mapped pages of the program's segments that nobody can write to: they are what the file holds. Relocations lie in
+/// Drops the mapped pages of the program's segments that cannot be written to: they are what the file holds. Relocations lie in
 /// a segment that was writable. The linker's list begins with the program; 1 ends it.
 #[cfg(target_env = "gnu")]
 unsafe extern "C" fn unmap_program(

@@ -23,8 +23,8 @@ use super::Hierarchy;
 const TAG: i32 = 0x0c1b;
 /// The loopback interface's number.
 const LOOPBACK: i32 = 1;
-/// What the kernel answers for a socket that belongs to nobody (`fs.overflowuid`).
-const NOBODY: i32 = 65534;
+/// What the kernel answers for a socket without an owner (`fs.overflowuid`).
+const OVERFLOW_UID: i32 = 65534;
 
 // bpf(2): commands, the kind of a program, a flag by which a group below may have programs of its own, and a function.
 const LOAD: libc::c_int = 5;
@@ -130,7 +130,7 @@ fn load(way: Way) -> io::Result<OwnedFd> {
             way: way as u32,
         },
     )?;
-    // SAFETY: the kernel has just made it, and nobody else has it.
+    // SAFETY: the kernel has just made it for this call alone.
     Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
 }
 
@@ -149,18 +149,18 @@ fn bpf<T>(command: libc::c_int, attributes: &T) -> io::Result<libc::c_int> {
 fn program(way: Way) -> Vec<Instruction> {
     let mut code = vec![copy(6, 1)];
     match way {
-        // Not by loopback, or of root's or nobody's socket: as it is.
+        // Not by loopback, or of a socket of root or without an owner: as it is.
         Way::Out => code.extend([
             read(0, 6, IFINDEX),
             unless_equal(0, LOOPBACK, 6),
             call(GET_SOCKET_UID),
             if_equal(0, 0, 4),
-            if_equal(0, NOBODY, 3),
+            if_equal(0, OVERFLOW_UID, 3),
             shift_left(0, 16),
             or(0, TAG),
             write(6, MARK, 0),
         ]),
-        // Without a mark, or to root's or nobody's socket: through. With the mark that the receiver's own packets have: through.
+        // Through without a mark, to a socket of root or without an owner, and with the mark of the receiver's own packets.
         Way::In => code.extend([
             read(7, 6, MARK),
             copy(8, 7),
@@ -168,7 +168,7 @@ fn program(way: Way) -> Vec<Instruction> {
             unless_equal(8, TAG, 8),
             call(GET_SOCKET_UID),
             if_equal(0, 0, 6),
-            if_equal(0, NOBODY, 5),
+            if_equal(0, OVERFLOW_UID, 5),
             shift_left(0, 16),
             or(0, TAG),
             if_same(0, 7, 2),

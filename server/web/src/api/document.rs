@@ -20,7 +20,7 @@ pub fn text() -> String {
 }
 
 pub(crate) fn route(document: OpenApi) -> Router<Web> {
-    // It is asked for rarely, and takes more than a megabyte.
+    // Requests for it are rare, and it takes more than a megabyte.
     let packed: Arc<[u8]> = pack(&serialize(&document)).into();
     let answer =
         async move || ([(header::CONTENT_TYPE, "application/json")], unpack(&packed)).into_response();
