@@ -94,8 +94,8 @@ on-cluster:
 	export CUBELOOM_TEST_CRDS="$$(tests/cluster/crds "$(CLUSTER)-crds")" && tools/nextest --run-ignored all \
 	  -E 'package(cubeloom-compiler) and test(/^kubernetes::(crds|written)::/)'
 	tests/cluster/check
-	tools/nextest --run-ignored only -j 4 -E '$(SIMULATED)'
-	$(if $(CUBELOOM_TEST_WORKSPACE),tools/nextest --run-ignored only -j 4 -E '$(ON_NODE)',@$(skipped))
+	tools/nextest --run-ignored only -j 6 -E '$(SIMULATED)'
+	$(if $(CUBELOOM_TEST_WORKSPACE),tools/nextest --run-ignored only -j 6 -E '$(ON_NODE)',@$(skipped))
 
 test-slurm: setup-test setup-slurm frontend ## What goes to Slurm, on a real one of four nodes (root)
 	tools/linted build --quiet --locked --workspace --bins

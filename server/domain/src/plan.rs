@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use litemap::LiteMap;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::JsonMap;
@@ -185,6 +185,7 @@ pub struct PlannedTask {
     #[serde(skip_serializing_if = "is_default", default)]
     pub calls: bool,
     /// The roles.
+    #[serde(deserialize_with = "tight")]
     pub roles: Vec<PlannedRole>,
     /// The set-up command.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
@@ -253,6 +254,11 @@ pub struct PlannedImage {
 /// `serde(skip_serializing_if)` for fields whose default is the common case: plans can hold 100,000 tasks.
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
+}
+
+/// A list without room for more: serde makes room for four elements where most tasks have one, of 100,000 tasks 45 MB.
+fn tight<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
+    Ok(Box::<[T]>::deserialize(deserializer)?.into_vec())
 }
 
 /// A role's part of the plan.

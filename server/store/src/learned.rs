@@ -1,6 +1,8 @@
 //! Tables of what is learned of attempts when they end: one JSON value, the last column, under a key of texts. So nobody reads
 //! attempts to know it.
 
+use std::collections::HashMap;
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sqlx::any::AnyRow;
@@ -8,7 +10,7 @@ use sqlx::{AnyConnection, AssertSqlSafe};
 
 use crate::backend::Backend;
 use crate::error::StoreError;
-use crate::query::collect;
+use crate::query::{collect, lists, places};
 use crate::upsert::{Row, Upsert};
 use crate::values::{Columns, Values};
 
@@ -51,21 +53,58 @@ impl<const KEYS: usize> Learned<KEYS> {
         Self { table, columns, upsert: Upsert::new(table, columns, KEYS) }
     }
 
-    /// What a row has, which no other server changes until the transaction has ended.
-    pub(crate) async fn known<T: DeserializeOwned + Default>(
+    /// What the rows of these keys have, which no other server changes until the transaction has ended.
+    pub(crate) async fn known<T: DeserializeOwned>(
         &self,
         backend: Backend,
         connection: &mut AnyConnection,
-        key: &[String; KEYS],
-    ) -> Result<T, StoreError> {
-        let (value, table, hold) = (self.columns[KEYS], self.table, backend.pick("", " FOR UPDATE"));
-        let keys = self.columns[..KEYS].iter().zip(1..);
-        let is_it: Vec<String> = keys.map(|(column, n)| format!("{column} = ${n}")).collect();
-        let sql = format!("SELECT {value} FROM {table} WHERE {}{hold}", is_it.join(" AND "));
-        let values = Values::texts(self.table, &key.each_ref().map(String::as_str))?;
-        let read = |row: &AnyRow| Columns::of(self.table, row).json::<T>();
-        let query = sqlx::query_with(AssertSqlSafe(sql), values.arguments);
-        Ok(collect(connection, query, read).await?.pop().unwrap_or_default())
+        keys: &[&[String; KEYS]],
+    ) -> Result<HashMap<[String; KEYS], T>, StoreError> {
+        let mut found = HashMap::with_capacity(keys.len());
+        for list in lists(keys) {
+            let mut values = Values::new(self.table, list.len() * KEYS);
+            for part in list.iter().flat_map(|key| key.iter()) {
+                values.text(part)?;
+            }
+            let query = sqlx::query_with(AssertSqlSafe(self.select(backend, list.len())), values.arguments);
+            let read = |row: &AnyRow| {
+                let mut columns = Columns::of(self.table, row);
+                let mut key = [const { String::new() }; KEYS];
+                for part in &mut key {
+                    *part = columns.text()?.to_owned();
+                }
+                Ok((key, columns.json::<T>()?))
+            };
+            found.extend(collect(connection, query, read).await?);
+        }
+        Ok(found)
+    }
+
+    /// Reads the rows of so many keys: of a list of keys SQLite looks for each in the index only where the list comes first.
+    /// PostgreSQL locks the rows by the bytes of their keys, the order in which Rust sorts keys: of two servers that lock some
+    /// of the same rows one waits, and never both.
+    fn select(&self, backend: Backend, keys: usize) -> String {
+        let (table, key) = (self.table, &self.columns[..KEYS]);
+        let row = |at: usize| match backend {
+            Backend::Sqlite => vec!["?"; KEYS].join(","),
+            Backend::Postgres => places(at * KEYS + 1, KEYS),
+        };
+        let each = |form: &dyn Fn(&str) -> String, between: &str| {
+            key.iter().map(|column| form(column)).collect::<Vec<_>>().join(between)
+        };
+        let wanted = (0..keys).map(|at| format!("({})", row(at))).collect::<Vec<_>>().join(",");
+        let order = each(&|column| format!("{table}.{column} COLLATE \"C\""), ", ");
+        let hold = match backend {
+            Backend::Sqlite => String::new(),
+            Backend::Postgres => format!(" ORDER BY {order} FOR UPDATE OF {table}"),
+        };
+        format!(
+            "WITH wanted ({}) AS (VALUES {wanted}) SELECT {}, {} FROM wanted CROSS JOIN {table} WHERE {}{hold}",
+            key.join(", "),
+            each(&|column| format!("{table}.{column}"), ", "),
+            self.columns[KEYS],
+            each(&|column| format!("{table}.{column} = wanted.{column}"), " AND "),
+        )
     }
 
     /// Writes rows. In order of their keys: two servers that write the same ones wait for each other, and never both.

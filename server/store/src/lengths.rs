@@ -72,10 +72,13 @@ pub(crate) async fn add(
             new.entry(key).or_default().push(length);
         }
     }
+    // Where as many are new as are kept, what is there does not matter.
+    let extended: Vec<&Key> =
+        new.iter().filter(|(_, added)| added.len() < KEPT).map(|(key, _)| key).collect();
+    let mut known: HashMap<Key, Vec<u64>> = LENGTHS.known(backend, connection, &extended).await?;
     let mut rows = Vec::with_capacity(new.len());
     for (key, added) in new {
-        let mut micros: Vec<u64> =
-            if added.len() < KEPT { LENGTHS.known(backend, connection, &key).await? } else { Vec::new() };
+        let mut micros = known.remove(&key).unwrap_or_default();
         micros.extend(added);
         micros.drain(..micros.len().saturating_sub(KEPT));
         rows.push(LearnedRow { key, value: micros });

@@ -1,7 +1,7 @@
 //! What the tests of workers measured, by node group: kept when an attempt's end is written for the first time, so that nobody
 //! reads attempts to know what is normal there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use cubeloom_domain::preflight::{Norm, Tested};
 use cubeloom_domain::quota::Pool;
@@ -51,9 +51,11 @@ pub(crate) async fn learn(
         let group = attempt.pool.node_group.clone().unwrap_or_default();
         new.entry([attempt.pool.cluster.clone(), group]).or_default().push(tested);
     }
+    let mut known: HashMap<Key, Norm> =
+        NORMS.known(backend, connection, &new.keys().collect::<Vec<_>>()).await?;
     let mut rows = Vec::with_capacity(new.len());
     for (key, tested) in new {
-        let mut norm: Norm = NORMS.known(backend, connection, &key).await?;
+        let mut norm = known.remove(&key).unwrap_or_default();
         tested.into_iter().for_each(|one| norm.learn(one));
         rows.push(LearnedRow { key, value: norm });
     }

@@ -144,6 +144,8 @@ impl TaskCell {
             self.beyond.splice(0..0, rest.iter().map(|instance| instance.attempt));
             return;
         }
+        // A vector would make room for four where most tasks have one, and a run may have 100,000 tasks.
+        self.instances.reserve_exact(len - has);
         let back = self.beyond.drain(..(len - has).min(self.beyond.len()));
         self.instances.extend(back.map(|attempt| Instance { attempt, ..Instance::pending() }));
         self.instances.resize_with(len, Instance::pending);

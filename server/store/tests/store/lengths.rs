@@ -17,6 +17,7 @@ use crate::support::{Fixture, lease, leased_run, on_both};
 on_both!(
     the_last_successful_attempts_say_how_long_a_task_takes,
     an_end_that_is_written_again_counts_once,
+    many_tasks_of_one_commit_are_each_known,
     a_template_says_it_of_a_task_that_never_ran,
     a_deleted_project_leaves_none,
 );
@@ -74,6 +75,25 @@ async fn the_last_successful_attempts_say_how_long_a_task_takes(fixture: Fixture
     commit(store, (0..50).map(|instance| took(100 + instance, 5, Outcome::Succeeded)).collect()).await;
     let found = of(store, "task-0").await.unwrap();
     assert_eq!((found.median, found.attempts), (minutes(5), KEPT));
+}
+
+async fn many_tasks_of_one_commit_are_each_known(fixture: Fixture) {
+    let store = &fixture.store;
+    leased_run(store, 1, 2, "a").await;
+    // More than one statement asks for, in an order that is not that of their names.
+    let tasks = 600;
+    let ended = |n: u32, task: u32| AttemptRecord {
+        state: took(0, i64::from(task + n), Outcome::Succeeded).state,
+        ..attempt(&run_id(1), task, 0, n)
+    };
+    for n in 1..4 {
+        commit(store, (0..tasks).rev().map(|task| ended(n, task)).collect()).await;
+    }
+    let history = store.run_times("shop", "ctr").await.unwrap();
+    for task in 0..tasks {
+        let found = history.of(&format!("task-{task}"), "command", &Pool::of("local")).unwrap();
+        assert_eq!((found.median, found.attempts), (minutes(u64::from(task + 2)), 3), "task-{task}");
+    }
 }
 
 async fn an_end_that_is_written_again_counts_once(fixture: Fixture) {
