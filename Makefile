@@ -94,8 +94,8 @@ on-cluster:
 	export CUBELOOM_TEST_CRDS="$$(tests/cluster/crds "$(CLUSTER)-crds")" && tools/nextest --run-ignored all \
 	  -E 'package(cubeloom-compiler) and test(/^kubernetes::(crds|written)::/)'
 	tests/cluster/check
-	tools/nextest --run-ignored only -j 6 -E '$(SIMULATED)'
-	$(if $(CUBELOOM_TEST_WORKSPACE),tools/nextest --run-ignored only -j 6 -E '$(ON_NODE)',@$(skipped))
+	tools/nextest --run-ignored only -j 4 -E '$(SIMULATED)'
+	$(if $(CUBELOOM_TEST_WORKSPACE),tools/nextest --run-ignored only -j 4 -E '$(ON_NODE)',@$(skipped))
 
 test-slurm: setup-test setup-slurm frontend ## What goes to Slurm, on a real one of four nodes (root)
 	tools/linted build --quiet --locked --workspace --bins
@@ -148,8 +148,9 @@ openapi: setup-run ## Write docs/openapi.json anew, and what is generated from i
 fmt: setup-lint ## Format the code
 	cargo fmt --all
 
-lint: setup-lint frontend ## Formatting, licences and lints
+lint: setup-lint frontend ## Formatting, licences, lints and the words of the docs
 	cargo fmt --all --check
+	tools/prose
 	$(checkers) cargo deny --locked check --hide-inclusion-graph licenses bans sources
 	tools/ledger 'frontend: types and lints' npm --prefix frontend run --silent check
 	tools/ledger 'Rust: lints and build' tools/linted build --quiet --locked --workspace --all-targets

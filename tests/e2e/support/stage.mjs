@@ -23,6 +23,20 @@ export async function hungry(api, needs) {
   return runs;
 }
 
+/**
+ * What is known of the task of `hungry` once its memory has run out. On a busy machine a worker is seen while it fills its
+ * memory, and gets more before that: then the next run needs more still.
+ */
+export async function starved(api) {
+  for (const mib of [400, 700, 950]) {
+    await ended(api, await start(api, { pipeline: "hungry", parameters: { mib: String(mib) } }));
+    const { body } = await api("GET", "/projects/default/pipelines/hungry/tasks/eat/sizing");
+    const { past } = body.roles[0];
+    if (past.some((attempt) => attempt.out_of_memory)) return past;
+  }
+  throw new Error("memory did not run out in any of three runs");
+}
+
 /** Everything that pages show, in the project `default`. */
 export async function stage(server) {
   server.user("ada", "--admin");
