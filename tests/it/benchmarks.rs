@@ -2,7 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests, too")]
 
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
+
+use crate::support::TestApp;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
@@ -20,4 +24,17 @@ fn the_tool_that_compares_benchmarks_keeps_its_rules() {
 #[test]
 fn the_page_shows_the_newest_record() {
     python(&["tools/bench", "page", "--check"]);
+}
+
+/// What workers may see and reach changes; the cases on this machine's processes must go on running. Costs 3 core-seconds.
+#[test]
+fn a_case_on_this_machines_processes_runs() {
+    // Not below /tmp: an attempt has its own.
+    let scratch = tempfile::tempdir_in("/var/tmp").unwrap();
+    // Workers run under a uid of their own and must be able to enter it.
+    fs::set_permissions(scratch.path(), Permissions::from_mode(0o755)).unwrap();
+    let app = TestApp::new();
+    let printed =
+        app.expect(0, &["bench", "--one", "noop", "--scratch", scratch.path().to_str().unwrap()]).out;
+    assert!(printed.contains("added, a task"), "{printed}");
 }

@@ -10,10 +10,11 @@ use cubeloom_domain::clusters::Clusters;
 use cubeloom_domain::event::RunEvent;
 use cubeloom_domain::executor::{Executor, Facts};
 use cubeloom_domain::nodes::NodeRule;
+use cubeloom_domain::outcome::Outcome;
 use cubeloom_domain::plan::{RunContext, RunPlan};
 use cubeloom_domain::record::RunRecord;
 use cubeloom_domain::resources::Amount;
-use cubeloom_domain::state::RunState;
+use cubeloom_domain::state::{AttemptState, RunState};
 use cubeloom_domain::template::TemplateSet;
 use cubeloom_domain::{Bytes, Clock, Cpu, JsonMap, RunId};
 use cubeloom_engine::{Engine, EngineConfig, Handle, Sharing};
@@ -35,16 +36,17 @@ pub struct Rig {
 }
 
 impl Rig {
-    /// On this machine's processes, with SQLite.
+    /// On this machine's processes, with SQLite. Programs of the bench lie in `folder`, beside the data folder: workers do not
+    /// see into that.
     pub async fn local(folder: &Path) -> anyhow::Result<Self> {
         let clock: Arc<dyn Clock> = Arc::new(MachineClock::start());
-        let data = crate::paths::DataFolder::open(folder)?;
+        let data = crate::paths::DataFolder::open(&folder.join("data"))?;
         // Room for 40 tasks of a whole core each: what is measured is what running them costs, not their quota.
         let capacity = Some(Amount { cpu: Cpu(64_000), memory: Bytes(8 << 30), gpus: 0 });
-        let config = LocalConfig { capacity, ..LocalConfig::new(data.path(), std::env::current_exe()?) };
+        let config = LocalConfig { capacity, ..LocalConfig::new(data.path(), crate::machine::shim()?) };
         let executor: Arc<dyn Executor> = LocalExecutor::new(config, Arc::clone(&clock))?;
-        let url = format!("sqlite:{}", folder.join("db/bench.sqlite").display());
-        Self::start(&url, folder, executor, clock, command_template(folder)?).await
+        let url = format!("sqlite:{}", data.path().join("db/bench.sqlite").display());
+        Self::start(&url, data.path(), executor, clock, command_template(folder)?).await
     }
 
     /// On a cluster that only pretends, with room for everything.
@@ -150,20 +152,32 @@ impl Rig {
         let record = self.ask_for(&plan).await?;
         drop(plan);
         loop {
-            let state = match events.recv().await {
-                Ok(RunEvent::Run(run)) if run.id == record.id => run.state,
+            let run = match events.recv().await {
+                Ok(RunEvent::Run(run)) if run.id == record.id => *run,
                 Ok(_) => continue,
                 Err(tokio::sync::broadcast::error::RecvError::Lagged(_)) => {
-                    self.store.run(&record.id).await?.context("the run is gone")?.state
+                    self.store.run(&record.id).await?.context("the run is gone")?
                 }
                 Err(error) => bail!("the engine ended: {error}"),
             };
-            match state {
+            match run.state {
                 RunState::Succeeded => return Ok(start.elapsed()),
-                state if state.is_final() => bail!("the benchmark's run {} {}", record.id, state.as_str()),
+                state if state.is_final() => {
+                    bail!("the benchmark's run {}: {}", state.as_str(), self.why(&run.id).await?)
+                }
                 _ => {}
             }
         }
+    }
+
+    /// How the first of a run's attempts that failed has ended.
+    async fn why(&self, run: &RunId) -> anyhow::Result<String> {
+        let attempts = self.store.attempts(run).await?;
+        let failed = attempts.into_iter().find_map(|attempt| match attempt.state {
+            AttemptState::Ended { outcome: Outcome::Failed(failure), .. } => Some(failure.message),
+            _ => None,
+        });
+        Ok(failed.unwrap_or_else(|| "no attempt has failed".into()))
     }
 
     /// Plans and runs a pipeline; the time of the run alone.
