@@ -1,7 +1,7 @@
 //! Tables of what is learned of attempts when they end: one JSON value, the last column, under a key of texts. So nobody reads
 //! attempts to know it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -105,6 +105,28 @@ impl<const KEYS: usize> Learned<KEYS> {
             self.columns[KEYS],
             each(&|column| format!("{table}.{column} = wanted.{column}"), " AND "),
         )
+    }
+
+    /// Adds values to the lists of these keys, of which the last `kept` stay.
+    pub(crate) async fn append<T: Serialize + DeserializeOwned>(
+        &self,
+        backend: Backend,
+        connection: &mut AnyConnection,
+        new: BTreeMap<[String; KEYS], Vec<T>>,
+        kept: usize,
+    ) -> Result<(), StoreError> {
+        // Where as many are new as are kept, what is there does not matter.
+        let extended: Vec<_> =
+            new.iter().filter(|(_, added)| added.len() < kept).map(|(key, _)| key).collect();
+        let mut known: HashMap<_, Vec<T>> = self.known(backend, connection, &extended).await?;
+        let mut rows = Vec::with_capacity(new.len());
+        for (key, added) in new {
+            let mut value = known.remove(&key).unwrap_or_default();
+            value.extend(added);
+            value.drain(..value.len().saturating_sub(kept));
+            rows.push(LearnedRow { key, value });
+        }
+        self.write(backend, connection, &rows).await
     }
 
     /// Writes rows. In order of their keys: two servers that write the same ones wait for each other, and never both.

@@ -15,7 +15,7 @@ use sqlx::any::AnyRow;
 use crate::Store;
 use crate::backend::Backend;
 use crate::error::StoreError;
-use crate::learned::{Learned, LearnedRow};
+use crate::learned::Learned;
 use crate::usage::Origin;
 use crate::values::{Columns, Values};
 
@@ -72,18 +72,7 @@ pub(crate) async fn add(
             new.entry(key).or_default().push(length);
         }
     }
-    // Where as many are new as are kept, what is there does not matter.
-    let extended: Vec<&Key> =
-        new.iter().filter(|(_, added)| added.len() < KEPT).map(|(key, _)| key).collect();
-    let mut known: HashMap<Key, Vec<u64>> = LENGTHS.known(backend, connection, &extended).await?;
-    let mut rows = Vec::with_capacity(new.len());
-    for (key, added) in new {
-        let mut micros = known.remove(&key).unwrap_or_default();
-        micros.extend(added);
-        micros.drain(..micros.len().saturating_sub(KEPT));
-        rows.push(LearnedRow { key, value: micros });
-    }
-    LENGTHS.write(backend, connection, &rows).await
+    LENGTHS.append(backend, connection, new, KEPT).await
 }
 
 /// How long an attempt ran, in microseconds, if it ended well.

@@ -14,7 +14,7 @@ use sqlx::any::AnyRow;
 use crate::Store;
 use crate::backend::Backend;
 use crate::error::StoreError;
-use crate::learned::{Learned, LearnedRow};
+use crate::learned::Learned;
 use crate::usage::Origin;
 use crate::values::{Columns, Values};
 
@@ -101,16 +101,5 @@ pub(crate) async fn add(
             new.entry(key(&origin.pipeline, &attempt.key.task)).or_default().push(past);
         }
     }
-    // Where as many are new as are kept, what is there does not matter.
-    let extended: Vec<&Key> =
-        new.iter().filter(|(_, added)| added.len() < KEPT).map(|(key, _)| key).collect();
-    let mut known: HashMap<Key, Vec<Past>> = SIZES.known(backend, connection, &extended).await?;
-    let mut rows = Vec::with_capacity(new.len());
-    for (key, added) in new {
-        let mut past = known.remove(&key).unwrap_or_default();
-        past.extend(added);
-        past.drain(..past.len().saturating_sub(KEPT));
-        rows.push(LearnedRow { key, value: past });
-    }
-    SIZES.write(backend, connection, &rows).await
+    SIZES.append(backend, connection, new, KEPT).await
 }
