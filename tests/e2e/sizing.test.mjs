@@ -12,7 +12,7 @@ const PAGE = "/projects/default/pipelines/hungry/tasks/eat/sizing";
 const site = siteFor(async (server) => {
   const there = await stage(server);
   const runs = await hungry(there.api, [60, 60, 60, 60]);
-  return { ...there, runs, past: await starved(there.api) };
+  return { ...there, runs, past: await starved(server, there.api) };
 });
 
 for (const [lang, theme, size] of [["en", "light", "wide"], ["zh", "dark", "narrow"]]) {

@@ -70,6 +70,16 @@ export class Server {
     await this.#end("SIGKILL");
   }
 
+  /** Does something while it stands still. */
+  async paused(work) {
+    this.#child.kill("SIGSTOP");
+    try {
+      return await work();
+    } finally {
+      this.#child.kill("SIGCONT");
+    }
+  }
+
   /** Tells it to end, and takes its folder away. */
   async stop() {
     await this.#end("SIGTERM");

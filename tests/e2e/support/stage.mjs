@@ -1,6 +1,7 @@
 // People, pipelines and runs for the pages to show.
 
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 
 import { until } from "./server.mjs";
 
@@ -24,17 +25,20 @@ export async function hungry(api, needs) {
 }
 
 /**
- * What is known of the task of `hungry` once its memory has run out. On a busy machine a worker is seen while it fills its
- * memory, and gets more before that: then the next run needs more still.
+ * Lets the memory of the task of `hungry` run out; what is known of it then. The server is paused meanwhile: one that sees a
+ * worker fill its memory gives it more before it runs out.
  */
-export async function starved(api) {
-  for (const mib of [400, 700, 950]) {
-    await ended(api, await start(api, { pipeline: "hungry", parameters: { mib: String(mib) } }));
-    const { body } = await api("GET", "/projects/default/pipelines/hungry/tasks/eat/sizing");
-    const { past } = body.roles[0];
-    if (past.some((attempt) => attempt.out_of_memory)) return past;
-  }
-  throw new Error("memory did not run out in any of three runs");
+export async function starved(server, api) {
+  const run = await start(api, { pipeline: "hungry", parameters: { mib: "400", after: "fill" } });
+  const attempts = async () => (await api("GET", `/runs/${run}/tasks/eat/instances/0/attempts`)).body.items;
+  await until("the task to run", async () => (await attempts()).some(({ state }) => state === "running"));
+  await server.paused(() => {
+    writeFileSync(join(server.data, "workspace/default/runs", run, "fill"), "");
+    return until("the worker's end", () => existsSync(join(server.data, "runs", run, "eat.0.1/worker-0/exit.json")));
+  });
+  await ended(api, run);
+  const { body } = await api("GET", "/projects/default/pipelines/hungry/tasks/eat/sizing");
+  return body.roles[0].past;
 }
 
 /** Everything that pages show, in the project `default`. */

@@ -11,26 +11,57 @@ const SIZING: &str = "/projects/default/pipelines/hungry/tasks/eat/sizing";
 const MIB: u64 = 1 << 20;
 const ASKED: u64 = 2048 * MIB;
 
-/// One task that asks for 2 GiB, and holds as much as its parameter says for a while.
+/// One task that asks for 2 GiB, and holds as much as its parameter says for a while; after a file is in the run's folder, where one
+/// is named.
 const HUNGRY: &str = r#"apiVersion: cubeloom/v1
 kind: Pipeline
 name: hungry
 sizing: auto
-parameters: {mib: {type: string, default: "100"}}
+parameters: {mib: {type: string, default: "100"}, after: {type: string, default: ""}}
 tasks:
   - name: eat
     template: command
     resources: {cpu: 200m, memory: 2Gi}
     arguments:
-      command: [python3, -c, "import sys, time; held = b'x' * (int(sys.argv[1]) << 20); time.sleep(1.2)", "{{ params.mib }}"]
+      command:
+        - python3
+        - -c
+        - |
+          import os, sys, time
+          mib, after = int(sys.argv[1]), os.path.join(os.environ["CUBELOOM_RUN_DIR"], sys.argv[2])
+          while not os.path.exists(after):
+              time.sleep(0.02)
+          held = b"x" * (mib << 20)
+          time.sleep(1.2)
+        - "{{ params.mib }}"
+        - "{{ params.after }}"
 "#;
 
 /// Runs it to its end, and gives its attempts.
 fn eat(client: &Client, mib: u64) -> Vec<Value> {
     let body = json!({"pipeline": "hungry", "parameters": {"mib": mib.to_string()}});
     let started = client.post("/projects/default/runs", &body).expect(201).json();
+    eaten(client, &id(&started["run"]))
+}
+
+/// Lets it run out of memory: the server stands still meanwhile, or it would see the worker fill its memory and give it more.
+fn starve(server: &Server, client: &Client, mib: u64) -> Vec<Value> {
+    let parameters = json!({"mib": mib.to_string(), "after": "fill"});
+    let body = json!({"pipeline": "hungry", "parameters": parameters});
+    let started = client.post("/projects/default/runs", &body).expect(201).json();
     let run = id(&started["run"]);
-    until(client, &run, "succeeded");
+    until_task(client, &run, "eat", "running");
+    server.paused(|| {
+        std::fs::write(server.data().join("workspace/default/runs").join(&run).join("fill"), "").unwrap();
+        let exit = server.data().join("runs").join(&run).join("eat.0.1/worker-0/exit.json");
+        wait_for("the worker's end", || exit.exists());
+    });
+    eaten(client, &run)
+}
+
+/// Its attempts at its end.
+fn eaten(client: &Client, run: &str) -> Vec<Value> {
+    until(client, run, "succeeded");
     let found = client.get(&format!("/runs/{run}/tasks/eat/instances/0/attempts")).expect(200).json();
     let mut attempts = found["items"].as_array().unwrap().clone();
     attempts.sort_by_key(|attempt| attempt["attempt"].as_u64());
@@ -59,7 +90,7 @@ fn a_task_gets_what_it_needs_and_more_when_that_does_not_suffice() {
     assert!(said.starts_with("memory ") && said.contains(" instead of 2Gi: peaks of 3 attempts"), "{said}");
 
     // It needs more than that: its memory runs out, and what was asked for comes next. It has no retries.
-    let grown = eat(&editor, 900);
+    let grown = starve(&server, &editor, 900);
     assert_eq!(grown.len(), 2, "{grown:#?}");
     assert_eq!(
         (&grown[0]["failure"]["kind"], &grown[1]["outcome"]),

@@ -151,6 +151,15 @@ impl Server {
         fs::read_to_string(self.app.path("server.log")).unwrap_or_default()
     }
 
+    /// Does something while it stands still.
+    pub fn paused(&self, work: impl FnOnce()) {
+        let running = self.running.borrow();
+        let running = running.as_ref().expect("it runs");
+        running.signal(Signal::STOP);
+        work();
+        running.signal(Signal::CONT);
+    }
+
     /// Kills it, as a crash would.
     pub fn kill(&self) {
         drop(self.running.borrow_mut().take());
