@@ -79,12 +79,12 @@ def bring_up(ending: Ending, wanted: argparse.Namespace) -> int:
         code = run(parts, wanted.command, told)
         keep_logs = False
         return code
-    except (Ended, host.Lacking):
+    except host.Lacking:
         keep_logs = False
         raise
     finally:
         parts.stop()
-        remove(state, keep_logs)
+        remove(state, keep_logs and not ending.asked)
 
 
 def real_node(wanted: argparse.Namespace) -> tuple[bool, str]:
@@ -124,7 +124,8 @@ def remove(state: Path, keep_logs: bool) -> None:
 def main() -> int:
     wanted = arguments()
     try:
-        return bring_up(Ending(), wanted)
+        with Ending() as ending:
+            return bring_up(ending, wanted)
     except host.Lacking as reason:
         print(f"cluster: {reason}", file=sys.stderr)
         return LACKING

@@ -67,8 +67,6 @@ class Parts:
         for part in self._started:
             code = part.process.poll()
             if code is not None:
-                # A Ctrl-C that comes while a part is being started ends it before it has a session of its own.
-                self.ending.pause(0)
                 raise PartFailed(f"{part.name} ended with {code}; its log is {part.log}{part.last_words()}")
 
     def wait(self, part: Part, what: str, ready: Callable[[], bool]) -> None:

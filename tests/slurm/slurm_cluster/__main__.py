@@ -67,13 +67,10 @@ def bring_up(ending: Ending, wanted: argparse.Namespace) -> int:
         code = run(parts, wanted.command, told)
         keep_logs = False
         return code
-    except Ended:
-        keep_logs = False
-        raise
     finally:
         daemons.end_jobs(state)
         parts.stop()
-        remove(state, keep_logs)
+        remove(state, keep_logs and not ending.asked)
 
 
 def remove(state: Path, keep_logs: bool) -> None:
@@ -93,7 +90,8 @@ def main() -> int:
         print(f"slurm: {lacking}", file=sys.stderr)
         return LACKING
     try:
-        return bring_up(Ending(), wanted)
+        with Ending() as ending:
+            return bring_up(ending, wanted)
     except PartFailed as failure:
         print(f"slurm: {failure}", file=sys.stderr)
         return 1

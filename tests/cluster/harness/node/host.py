@@ -56,10 +56,11 @@ def claim(parts: Parts) -> Place:
 
     def let_go() -> None:
         guard.communicate()
-        if guard.returncode:
+        if guard.returncode and place.record.exists():
             print("cluster: this machine is not as it was before: the reason is above", file=sys.stderr)
 
     parts.afterwards(let_go)
+    parts.ending.pause(0)  # a Ctrl-C until here may have ended the guard
     _change(place)
     return place
 
