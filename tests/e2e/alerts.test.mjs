@@ -31,8 +31,8 @@ test("a channel is added with a mistake, tried, changed and deleted", async () =
   await page.goto("/projects/default");
   await page.getByRole("link", { name: "Alerts" }).click();
   await settled(page);
-  await page.getByText("Nobody is told yet").waitFor();
-  await page.getByRole("button", { name: "Add a channel" }).press("Enter");
+  await page.getByText("No channels yet").waitFor();
+  await page.getByRole("button", { name: "Add channel" }).press("Enter");
   const address = `http://127.0.0.1:${receiver.address().port}/hidden-part`;
   await fill(dialog(page), { Name: "On duty", Address: "no address", Secret: "s3cret", From: "22:00", Until: "22:00" });
   await press(page, "Save");
@@ -45,22 +45,22 @@ test("a channel is added with a mistake, tried, changed and deleted", async () =
   await settled(page);
   assert.ok(!(await page.content()).includes("hidden-part"), "the address is not shown whole");
 
-  await page.getByRole("button", { name: "Send a test message to On duty" }).click();
+  await page.getByRole("button", { name: "Send test message to On duty" }).click();
   await dialog(page).getByText("HTTP 200: thank you").waitFor();
   assert.equal(heard[0].alerts[0].kind, "test");
   await anew(page, () => page.keyboard.press("Escape"));
   answer = 503;
-  await page.getByRole("button", { name: "Send a test message to On duty" }).click();
+  await page.getByRole("button", { name: "Send test message to On duty" }).click();
   await dialog(page).getByText("HTTP 503: not today").waitFor();
   await anew(page, () => page.keyboard.press("Escape"));
-  assert.deepEqual(await page.locator("[data-delivery] .tag").allTextContents(), ["given up", "sent"]);
+  assert.deepEqual(await page.locator("[data-delivery] .tag").allTextContents(), ["failed", "delivered"]);
 
   await page.getByRole("button", { name: "Change On duty" }).click();
-  await dialog(page).getByLabel("a task waits too long").check();
-  await dialog(page).getByLabel("It is used").uncheck();
+  await dialog(page).getByLabel("task pending too long").check();
+  await dialog(page).getByLabel("Enabled").uncheck();
   await anew(page, () => press(page, "Save"));
   await told(page, "On duty was changed");
-  await page.getByRole("cell", { name: "a task waits too long" }).waitFor();
+  await page.getByRole("cell", { name: "task pending too long" }).waitFor();
   await page.getByRole("cell", { name: "off", exact: true }).waitFor();
 
   const emil = await site.open({ as: "emil" });
@@ -72,7 +72,7 @@ test("a channel is added with a mistake, tried, changed and deleted", async () =
   await page.getByRole("button", { name: "Delete On duty" }).click();
   await anew(page, () => press(page, "Delete"));
   await told(page, "On duty was deleted");
-  await page.getByText("Nobody is told yet").waitFor();
+  await page.getByText("No channels yet").waitFor();
   for (const one of [page, emil]) {
     flawless(one);
     await one.context().close();

@@ -135,7 +135,7 @@ test("a template is found in the palette by its words; what is selected is put i
   await search.press("Enter");
   await node(page, "pytorch").waitFor();
   await search.fill("there is no such thing");
-  await page.locator(".cv-palette").getByText("Nothing is called so.").waitFor();
+  await page.locator(".cv-palette").getByText("No results").waitFor();
   await page.keyboard.press("Escape");
 
   const [b, lone] = [await middle(page, "b"), await middle(page, "lone")];
@@ -143,7 +143,7 @@ test("a template is found in the palette by its words; what is selected is put i
   await page.keyboard.down("Shift");
   await page.mouse.click(lone.x, lone.y);
   await page.keyboard.up("Shift");
-  const bar = page.getByRole("toolbar", { name: "What is selected" });
+  const bar = page.getByRole("toolbar", { name: "Selection" });
   await bar.getByRole("button", { name: "Align top" }).click();
   const level = async () => (await middle(page, "lone")).y - (await middle(page, "b")).y;
   await eventually(async () => assert.ok(Math.abs(await level()) < 1, "their tops are in line"));
@@ -366,7 +366,7 @@ test("compared with a version, new tasks say so, and those that are gone are dra
   assert.equal(await ghost.getAttribute("aria-pressed"), "false");
   assert.deepEqual(await look(page, "en"), []);
 
-  await page.getByRole("button", { name: "End comparing" }).click();
+  await page.getByRole("button", { name: "Stop comparing" }).click();
   await ghost.waitFor({ state: "detached" });
   assert.equal(await page.locator(".ed-saved[data-dirty]").count(), 0);
   flawless(page);
@@ -388,7 +388,7 @@ test("from far away one surface shows everything, and can be worked on", async (
 
 test("on a small screen by touch: a template from its sheet, a tap to select", async () => {
   const page = await editor({ size: "narrow" });
-  await page.getByRole("button", { name: "Show the templates" }).click();
+  await page.getByRole("button", { name: "Show templates" }).click();
   await page.locator("[data-template=python]").click();
   await said(page, /^Added python/);
   while ((await page.locator(".cv-stage").getAttribute("data-detail")) === "far") await page.getByRole("button", { name: "Zoom in" }).click();
@@ -461,7 +461,7 @@ test("on the map a click goes there, and a drag goes along; the view chooser sho
   await page.mouse.move(at(0.9).x, at(0.9).y);
   await inSight("t0");
 
-  const looks = page.getByRole("group", { name: "How the pipeline is shown" });
+  const looks = page.getByRole("group", { name: "Editor view" });
   const place = await middle(page, "t0");
   await looks.getByRole("button", { name: "Text" }).click();
   await page.locator(".ed-text .cm-content").waitFor();

@@ -18,7 +18,7 @@ test("a cluster is added, checked, changed and removed", async () => {
   const page = await site.open({ as: "ada" });
   await page.goto("/clusters");
   await settled(page);
-  await page.getByRole("button", { name: "Add a cluster" }).click();
+  await page.getByRole("button", { name: "Add cluster" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Name", { exact: true }).fill("far");
   await dialog.getByLabel("Kubeconfig", { exact: true }).fill(KUBECONFIG.replace("token: tops3cret", "tokenFile: /etc/shadow"));
@@ -30,7 +30,7 @@ test("a cluster is added, checked, changed and removed", async () => {
   await page.waitForFunction(async () => (await (await fetch("/api/v1/clusters/far")).json()).standing.state === "away");
   await page.reload();
   await settled(page);
-  await page.getByText("Does not answer").first().waitFor();
+  await page.getByText("Unreachable").first().waitFor();
   // The refusal of the first kubeconfig.
   page.faults.length = 0;
   assert.deepEqual(await look(page, "en"), []);
@@ -50,9 +50,9 @@ test("of a Slurm cluster only is asked what it has", async () => {
   const page = await site.open({ as: "ada" });
   await page.goto("/clusters");
   await settled(page);
-  await page.getByRole("button", { name: "Add a cluster" }).click();
+  await page.getByRole("button", { name: "Add cluster" }).click();
   const dialog = page.getByRole("dialog");
-  const namespace = dialog.getByLabel("Namespace of the jobs", { exact: true });
+  const namespace = dialog.getByLabel("Job namespace", { exact: true });
   await namespace.waitFor();
   await dialog.getByLabel("Name", { exact: true }).fill("hall");
   await dialog.locator("[name=access]").selectOption("slurm");
@@ -72,13 +72,13 @@ test("a faulty card is taken back once that is confirmed", async () => {
   const page = await site.open({ as: "ada" });
   const gpu = "GPU-8b1c0e72";
   // No machine of tests has a faulty card: its button is put where the page would have it.
-  const name = `Take back card ${gpu}`;
-  const button = `<button class="button small" type="button" data-whole="${gpu}" data-cluster="local" aria-label="${name}">Take back</button>`;
+  const name = `Uncordon ${gpu}`;
+  const button = `<button class="button small" type="button" data-whole="${gpu}" data-cluster="local" aria-label="${name}">Uncordon</button>`;
   let faulty = true;
   await page.route((url) => url.pathname === "/clusters", async (route) => {
     const response = await route.fetch();
     const text = await response.text();
-    const body = faulty ? text.replace('<td data-label="Graphics cards">', `$&<p>${button}</p>`) : text;
+    const body = faulty ? text.replace('<td data-label="GPUs">', `$&<p>${button}</p>`) : text;
     await route.fulfill({ response, body });
   });
   await page.goto("/clusters");
@@ -95,8 +95,8 @@ test("a faulty card is taken back once that is confirmed", async () => {
 
   // The server itself knows of no error of such a card, and the page stays as it is.
   await page.getByRole("button", { name }).click();
-  await dialog.getByRole("button", { name: "Take back" }).click();
-  await page.getByText(/there is no faulty card/).waitFor();
+  await dialog.getByRole("button", { name: "Uncordon" }).click();
+  await page.getByText(/there is no faulty GPU/).waitFor();
   assert.equal(await page.getByRole("button", { name }).count(), 1);
   // The refusal.
   page.faults.length = 0;
@@ -107,8 +107,8 @@ test("a faulty card is taken back once that is confirmed", async () => {
     return route.fulfill({ status: 204 });
   });
   await page.getByRole("button", { name }).click();
-  await dialog.getByRole("button", { name: "Take back" }).click();
-  await page.getByText(`Jobs get the card ${gpu} again`).waitFor();
+  await dialog.getByRole("button", { name: "Uncordon" }).click();
+  await page.getByText(`${gpu} is uncordoned`).waitFor();
   await settled(page);
   assert.equal(await page.getByRole("button", { name }).count(), 0);
   assert.deepEqual(asked, [address, address]);
@@ -117,29 +117,29 @@ test("a faulty card is taken back once that is confirmed", async () => {
 
 /** A node is set aside, offered again, and taken back. */
 async function aside(page) {
-  await page.getByRole("button", { name: "Set a node aside" }).click();
+  await page.getByRole("button", { name: "Cordon node" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Node").fill("GPU 3");
   await dialog.getByLabel("Why").fill("its fan");
-  await dialog.getByRole("button", { name: "Set aside" }).click();
+  await dialog.getByRole("button", { name: "Cordon" }).click();
   await dialog.locator("[data-field=node] .field-error").waitFor();
   // The refusal of this name.
   page.faults.length = 0;
   assert.deepEqual(await look(page, "en"), []);
   await dialog.getByLabel("Node").fill("gpu-3");
   await page.keyboard.press("Enter");
-  await page.getByText("gpu-3 is set aside").waitFor();
+  await page.getByText("gpu-3 is cordoned").waitFor();
   await settled(page);
   await page.getByText("ada: its fan").waitFor();
   await eventually(async () => {
     await page.reload();
     await settled(page);
-    assert.equal(await page.getByRole("rowheader", { name: "gpu-3 May be tried again" }).count(), 1);
+    assert.equal(await page.getByRole("rowheader", { name: "gpu-3 Ready for retry" }).count(), 1);
   });
   assert.deepEqual(await look(page, "en"), []);
-  await page.getByRole("button", { name: "Take back gpu-3" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Take back" }).click();
-  await page.getByText("gpu-3 takes jobs again").waitFor();
+  await page.getByRole("button", { name: "Uncordon gpu-3" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Uncordon" }).click();
+  await page.getByText("gpu-3 is uncordoned").waitFor();
   await settled(page);
   assert.equal(await page.getByText("ada: its fan").count(), 0);
 }
@@ -156,7 +156,7 @@ async function change(page) {
   assert.equal(await put({ ...(await settings()), description: "Not asked for", uid: 2000, node_groups: { cards } }), 200);
   await page.getByRole("button", { name: "Change far" }).click();
   const dialog = page.getByRole("dialog");
-  const namespace = dialog.getByLabel("Namespace of the jobs");
+  const namespace = dialog.getByLabel("Job namespace");
   assert.equal(await namespace.inputValue(), "cubeloom-jobs");
   assert.equal(await dialog.getByLabel("Kubeconfig", { exact: true }).inputValue(), "", "a kubeconfig is never shown");
   // The help of the namespace says what {project} means.
@@ -165,19 +165,19 @@ async function change(page) {
   await dialog.getByRole("button", { name: "Save" }).click();
   await dialog.locator("[data-field=namespace] [aria-invalid=true], [data-field=namespace] .field-error").first().waitFor();
   await namespace.fill("jobs-{project}");
-  await dialog.getByLabel("Operators start gangs whole").check();
-  await dialog.getByRole("button", { name: "Add a node group" }).click();
+  await dialog.getByLabel("Operators use gang scheduling").check();
+  await dialog.getByRole("button", { name: "Add node group" }).click();
   await page.keyboard.type("big");
   await page.keyboard.press("Tab");
   await page.keyboard.type("pool=big, zone=a");
-  await dialog.getByLabel("Spare nodes").last().fill("2");
+  await dialog.getByLabel("Standby nodes").last().fill("2");
   // What is wrong in what is folded away is shown.
   await dialog.getByText("More settings").click();
-  await dialog.getByLabel("Secrets to pull images with").fill("shared, Not a name");
+  await dialog.getByLabel("Image pull secrets").fill("shared, Not a name");
   await dialog.getByText("More settings").click();
   await dialog.getByRole("button", { name: "Save" }).click();
   await dialog.locator("[data-field=pull_secrets] .field-error").waitFor();
-  await dialog.getByLabel("Secrets to pull images with").fill("shared, other");
+  await dialog.getByLabel("Image pull secrets").fill("shared, other");
   await dialog.getByRole("button", { name: "Save" }).click();
   await page.getByText("far is changed").waitFor();
   const now = await settings();
@@ -189,9 +189,9 @@ async function change(page) {
 
   await settled(page);
   await page.getByRole("button", { name: "Change far" }).click();
-  assert.ok(await dialog.getByLabel("Operators start gangs whole").isChecked());
+  assert.ok(await dialog.getByLabel("Operators use gang scheduling").isChecked());
   assert.equal(await put(await settings()), 200, "somebody else is faster");
-  await dialog.getByLabel("Folder of a project in it").fill("");
+  await dialog.getByLabel("Project folder in the PVC").fill("");
   await dialog.getByRole("button", { name: "Save" }).click();
   await dialog.getByText(/changed/i).first().waitFor();
   assert.equal((await settings()).workspace_path, "{project}", "nothing was overwritten");
@@ -204,6 +204,6 @@ test("who does not administer adds none", async () => {
   const page = await site.open({ as: "emil" });
   await page.goto("/clusters");
   await settled(page);
-  assert.equal(await page.getByRole("button", { name: "Add a cluster" }).count(), 0);
+  assert.equal(await page.getByRole("button", { name: "Add cluster" }).count(), 0);
   assert.equal(await page.getByRole("button", { name: /^Change/ }).count(), 0);
 });

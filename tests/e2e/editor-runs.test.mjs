@@ -83,10 +83,10 @@ test("a run is stopped from the canvas, and can be started again", async () => {
   await page.getByRole("button", { name: "Run", exact: true }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Run", exact: true }).click();
   await page.locator("#task-tries[data-state=running]").waitFor();
-  await page.getByRole("button", { name: "Cancel the run" }).click();
+  await page.getByRole("button", { name: "Cancel run" }).click();
   for (const task of ["tries", "after"]) await page.locator(`#task-${task}[data-state=cancelled]`).waitFor();
   await page.getByRole("button", { name: "Run", exact: true }).waitFor();
-  assert.equal(await page.getByRole("button", { name: "Cancel the run" }).count(), 0);
+  assert.equal(await page.getByRole("button", { name: "Cancel run" }).count(), 0);
   flawless(page);
   await page.context().close();
 });
@@ -95,7 +95,7 @@ test("from a task on: what comes before is taken over, what comes after is run",
   const page = await openEditor(site, "emil", `${PATH}/count/edit`);
   await node(page, "learn").click();
   await page.locator(".ed-actions summary").last().click();
-  await page.getByRole("button", { name: "Run from learn on" }).click();
+  await page.getByRole("button", { name: "Run from learn" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Run", exact: true }).click();
   for (const task of ["learn", "judge"]) await page.locator(`#task-${task}[data-state=succeeded]`).waitFor({ timeout: 60_000 });
   await page.locator("#task-prepare[data-state=reused]").waitFor();
@@ -123,7 +123,7 @@ test("a pipeline is taken along as YAML or JSON, and opened from a file in one s
   document.tasks.push({ name: "extra", template: "command", arguments: { command: ["true"] }, needs: ["judge"] });
   await more(page).click();
   const asked = page.waitForEvent("filechooser");
-  await page.getByRole("button", { name: "Open a file (YAML or JSON)" }).click();
+  await page.getByRole("button", { name: "Open file (YAML or JSON)" }).click();
   await (await asked).setFiles({ name: "count.json", mimeType: "application/json", buffer: Buffer.from(JSON.stringify(document)) });
   await node(page, "extra").waitFor();
   await page.locator(".ed-steps button").first().click();

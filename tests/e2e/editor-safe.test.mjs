@@ -46,7 +46,7 @@ test("two people on one pipeline: the second is told at once, and merges by task
   assert.doesNotMatch(document, /Emil's words/);
 
   // Ada, who has changed nothing since, takes it over with one click.
-  await ada.locator(".ed-banner").getByRole("button", { name: "Take it over" }).click();
+  await ada.locator(".ed-banner").getByRole("button", { name: "Load this version" }).click();
   await ada.locator(".ed-saved", { hasText: "Version 4 · saved" }).waitFor();
   flawless(ada);
   flawless(emil);
@@ -64,9 +64,9 @@ test("what somebody else has saved is looked at, saved over, or taken", async ()
   await description(page).fill("mine, and kept");
   await theirs("first", etag);
   const banner = page.locator(".ed-banner[data-kind=warning]");
-  await banner.getByRole("button", { name: "Show what differs" }).click();
+  await banner.getByRole("button", { name: "Show differences" }).click();
   await page.locator("#task-judge[data-difference=changed]").waitFor();
-  await page.getByRole("button", { name: "End comparing" }).click();
+  await page.getByRole("button", { name: "Stop comparing" }).click();
   await page.locator("#task-judge:not([data-difference])").waitFor();
   await banner.getByRole("button", { name: "Keep mine" }).click();
   await banner.waitFor({ state: "detached" });
@@ -78,7 +78,7 @@ test("what somebody else has saved is looked at, saved over, or taken", async ()
   await description(page).fill("mine, and given up");
   const { etag: now } = await site.there.api("GET", "/projects/default/pipelines/count");
   await theirs("second", now);
-  await banner.getByRole("button", { name: "Take theirs" }).click();
+  await banner.getByRole("button", { name: "Use theirs" }).click();
   await banner.waitFor({ state: "detached" });
   await eventually(async () => assert.notEqual(await description(page).inputValue(), "mine, and given up"));
   await page.locator(".ed-saved:not([data-dirty])").waitFor({ state: "attached" });
@@ -103,8 +103,8 @@ test("unsaved work is offered again after the window was closed, and leaving ask
   await page.waitForFunction(() => Object.keys(localStorage).some((key) => key.startsWith("cubeloom.draft.") && localStorage.getItem(key).includes("never saved")));
   await page.reload();
   assert.deepEqual(asked, ["beforeunload"]);
-  const banner = page.locator(".ed-banner", { hasText: "never saved" });
-  await banner.getByRole("button", { name: "Take them up" }).click();
+  const banner = page.locator(".ed-banner", { hasText: "unsaved changes from" });
+  await banner.getByRole("button", { name: "Restore" }).click();
   await banner.waitFor({ state: "detached" });
   await eventually(async () => assert.equal(await description(page).inputValue(), "never saved"));
   await page.keyboard.press("Control+z");

@@ -46,7 +46,7 @@ test("a first pipeline with the mouse: drawn, mended, run, watched, and taken ba
   await problems(page, "good").waitFor();
 
   await page.getByRole("button", { name: "Run", exact: true }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Save, then run" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Save and run" }).click();
   await page.getByRole("dialog").getByRole("textbox").waitFor();
   await answerMessage(page, "my first");
   await page.getByRole("dialog").getByRole("button", { name: "Run", exact: true }).click();
@@ -71,7 +71,7 @@ test("a first pipeline with the mouse: drawn, mended, run, watched, and taken ba
   await page.locator(".ed-actions summary").last().click();
   await page.getByRole("button", { name: "Run only command-2" }).click();
   const earlier = page.url().split("#run/")[1];
-  const choice = page.getByRole("dialog").getByLabel("Results of the tasks before");
+  const choice = page.getByRole("dialog").getByLabel("Upstream results");
   assert.match(await choice.locator("option").first().innerText(), /newest run/);
   assert.match(await choice.locator("option").nth(1).innerText(), new RegExp(`${earlier.slice(-8)} · .+ · succeeded`, "i"));
   await choice.selectOption(earlier);
@@ -88,7 +88,7 @@ test("a first pipeline with the mouse: drawn, mended, run, watched, and taken ba
 
   await page.locator(".ed-actions summary").first().click();
   const file = page.waitForEvent("download");
-  await page.getByRole("button", { name: "Download as an Argo Workflow" }).click();
+  await page.getByRole("button", { name: "Download as Argo Workflow" }).click();
   assert.equal((await file).suggestedFilename(), "first.argo.yaml");
   await page.getByRole("dialog").getByText("first.argo.yaml is downloaded").waitFor();
   await page.getByRole("dialog").locator("li, p").first().waitFor();
@@ -100,7 +100,7 @@ test("a first pipeline with the mouse: drawn, mended, run, watched, and taken ba
   await page.locator(".ed-version", { hasText: "Version 1" }).locator(".ed-version-head").click();
   await page.locator("#task-command-2[data-difference=changed]").waitFor();
   await page.locator(".ed-changes").getByText("0.3").first().waitFor();
-  await page.getByRole("button", { name: "Go back to it" }).click();
+  await page.getByRole("button", { name: "Restore this version" }).click();
   await save(page, "as it was");
   const { version, document } = await stored("first");
   assert.equal(version, 3);

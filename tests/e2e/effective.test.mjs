@@ -20,7 +20,7 @@ const site = siteFor(async (server) => {
 });
 
 const WORDS = {
-  en: ["steps done again", "failure: storage", "train hangs", "What worker-0 was at"],
+  en: ["repeated steps", "failure: storage", "train hangs", "Stack of worker-0"],
   zh: ["重复的步骤", "失败：存储", "train 疑似挂起", "worker-0 当时的调用栈"],
 };
 

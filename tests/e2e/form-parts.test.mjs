@@ -56,32 +56,32 @@ test("retries, elements, placement, variables, secrets and volumes are set, read
   const page = await openEditor(site, "emil", "/projects/default/pipelines/parts/edit");
   await node(page, "work").click();
   const failure = await unfold(page, "failure");
-  await failure.getByLabel("Attempts", { exact: true }).fill("3");
+  await failure.getByLabel("Max attempts", { exact: true }).fill("3");
   await failure.getByLabel("Timeout", { exact: true }).fill("5m");
-  await failure.getByLabel("First wait", { exact: true }).fill("2s");
-  await failure.getByLabel("Longer each time by", { exact: true }).fill("1.5");
-  await failure.getByLabel("the timeout", { exact: true }).check();
+  await failure.getByLabel("Initial backoff", { exact: true }).fill("2s");
+  await failure.getByLabel("Backoff factor", { exact: true }).fill("1.5");
+  await failure.getByLabel("timeout", { exact: true }).check();
 
   const repeat = await unfold(page, "repeat");
   await repeat.getByRole("button", { name: "List", exact: true }).click();
   await fillList(page, "/tasks/0/for_each/list", ["north", "south"]);
-  await repeat.getByLabel("At the same time", { exact: true }).fill("1");
+  await repeat.getByLabel("Max concurrency", { exact: true }).fill("1");
   await repeat.getByText("2 instances").waitFor();
 
   const placement = await unfold(page, "placement");
   await placement.getByLabel("Priority", { exact: true }).fill("7");
-  await placement.getByLabel("Tasks apart", { exact: true }).selectOption({ label: "always" });
+  await placement.getByLabel("Anti-affinity", { exact: true }).selectOption({ label: "required" });
   await name(placement, "Node labels", "disk", "fast");
 
   const environment = await unfold(page, "environment");
   await name(environment, "Variables", "MODE", "quick");
   await environment.getByLabel("Secrets", { exact: true }).fill("hub");
   await page.keyboard.press("Enter");
-  await environment.getByLabel("How hub-key is given").selectOption({ label: "as file named…" });
+  await environment.getByLabel("How hub-key is provided").selectOption({ label: "as file named…" });
   await environment.getByLabel("as file named…", { exact: true }).fill("key.txt");
   await environment.getByLabel("Volumes", { exact: true }).fill("set");
   await page.keyboard.press("Enter");
-  await environment.getByLabel("only to be read", { exact: true }).check();
+  await environment.getByLabel("read-only", { exact: true }).check();
 
   await eventually(async () => {
     const written = await text(page);
@@ -100,14 +100,14 @@ test("retries, elements, placement, variables, secrets and volumes are set, read
   assert.match(document, /MODE: quick/);
   await page.reload();
   await node(page, "work").click();
-  assert.equal(await (await unfold(page, "failure")).getByLabel("Attempts", { exact: true }).inputValue(), "3");
-  assert.ok(await part(page, "failure").getByLabel("the timeout", { exact: true }).isChecked());
+  assert.equal(await (await unfold(page, "failure")).getByLabel("Max attempts", { exact: true }).inputValue(), "3");
+  assert.ok(await part(page, "failure").getByLabel("timeout", { exact: true }).isChecked());
   assert.equal(await (await unfold(page, "environment")).getByLabel("as file named…", { exact: true }).inputValue(), "key.txt");
-  assert.ok(await part(page, "environment").getByLabel("only to be read", { exact: true }).isChecked());
+  assert.ok(await part(page, "environment").getByLabel("read-only", { exact: true }).isChecked());
 
   // What is emptied is written no more.
   await page.getByRole("button", { name: "Remove hub-key" }).click();
-  await (await unfold(page, "repeat")).getByRole("button", { name: "Once", exact: true }).click();
+  await (await unfold(page, "repeat")).getByRole("button", { name: "None", exact: true }).click();
   await part(page, "failure").getByLabel("Timeout", { exact: true }).fill("");
   await eventually(async () => {
     const written = await text(page);
@@ -134,7 +134,7 @@ test("elements come from combinations, or from what an earlier task reports", as
   await eventually(async () => assert.match(await text(page), /rate:\s*(\[0\.1, 0\.2\]|- 0\.1)/));
 
   await repeat.getByRole("button", { name: "Output", exact: true }).click();
-  await repeat.getByLabel(/^List that an earlier task reports/).fill("tasks.nobody.outputs.files");
+  await repeat.getByLabel(/^List from an upstream output/).fill("tasks.nobody.outputs.files");
   await repeat.locator(".field-error").waitFor();
   await eventually(async () => assert.match(await text(page), /from: tasks\.nobody\.outputs\.files/));
   assert.doesNotMatch(await text(page), /matrix/);

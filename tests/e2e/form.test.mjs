@@ -127,13 +127,13 @@ test("a field is typed into, in the middle too, and undone in one step", async (
 
 test("a file is chosen from the project's shared folder, folder by folder", async () => {
   const page = await editor("split");
-  await form(page).getByRole("button", { name: "Choose a file: Script" }).click();
+  await form(page).getByRole("button", { name: "Choose file: Script" }).click();
   const dialog = page.getByRole("dialog");
-  await dialog.getByText("The pipeline has no folder of code yet").waitFor();
-  await dialog.getByLabel("Where the file is").selectOption("workspace");
+  await dialog.getByText("The pipeline has no code folder yet").waitFor();
+  await dialog.getByLabel("File location").selectOption("workspace");
   await dialog.getByRole("button", { name: "models" }).click();
   await dialog.getByRole("button", { name: /^old/ }).click();
-  await dialog.getByRole("button", { name: "The folder above" }).click();
+  await dialog.getByRole("button", { name: "Parent folder" }).click();
   await dialog.getByRole("button", { name: /^old/ }).click();
   await dialog.getByRole("searchbox").fill("m1");
   assert.deepEqual(await look(page, "en"), []);
@@ -172,7 +172,7 @@ test("a mistake is told at its field, and the list of all leads back to it", asy
   await unfold(page, "resources");
   const cpu = part(page, "resources").getByLabel("CPU", { exact: true });
   await cpu.fill("2x");
-  await part(page, "resources").getByText(/Not an amount of CPU/).waitFor();
+  await part(page, "resources").getByText(/Invalid CPU amount/).waitFor();
   await unfold(page, "failure");
   await part(page, "failure").getByLabel("Timeout", { exact: true }).fill("5 parsecs");
   await page.locator("#task-split").click();
@@ -256,10 +256,10 @@ test("a task of an older version has that version's form, and is told what the n
     await select(page, "old");
     await form(page).locator("[data-pointer='/tasks/0/arguments/command']").waitFor();
     assert.equal(await form(page).locator("[data-pointer='/tasks/0/arguments/stdin']").count(), 0);
-    await form(page).getByText("Version 1.1.0 is there").click();
+    await form(page).getByText("Version 1.1.0 is available").click();
     assert.match(await form(page).locator(".form-update dl").innerText(), /New arguments\s+stdin/);
     assert.deepEqual(await look(page, "en"), []);
-    await form(page).getByRole("button", { name: "Update the task to it" }).click();
+    await form(page).getByRole("button", { name: "Update task" }).click();
     await form(page).locator("[data-pointer='/tasks/0/arguments/stdin']").waitFor();
     await form(page).locator(".form-update").waitFor({ state: "detached" });
     assert.match(await text(page), /command@1\.1\.0/);

@@ -33,7 +33,7 @@ test("the very first page is legible, also with mistakes in it; without its link
   await everyLook("/sign-in");
   const page = await site.open();
   await page.goto("/");
-  await page.getByText("Nobody has an account yet").waitFor();
+  await page.getByText("No accounts yet").waitFor();
   await page.context().close();
 });
 
@@ -56,16 +56,16 @@ test("the page of an invitation and of a lost password is legible, and so is tha
 
 // What an empty page offers, and what it leads to.
 const EMPTY = [
-  ["/", "link", "To the pipelines", /\/projects\/default\/pipelines$/],
+  ["/", "link", "Open pipelines", /\/projects\/default\/pipelines$/],
   ["/projects/default/pipelines", "link", "New pipeline", /\/new-pipeline\/canvas$/],
   ["/projects/default/runs", "link", "Choose a pipeline and start it", /\/projects\/default\/pipelines$/],
   ["/projects/default/runs?state=failed", "link", "Show all", /\/projects\/default\/runs$/],
   ["/projects/default/storage", "button", "Upload"],
-  ["/projects/default/storage", "button", "Add a registry", "dialog"],
-  ["/projects/default/secrets", "button", "Add a secret", "dialog"],
+  ["/projects/default/storage", "button", "Add registry", "dialog"],
+  ["/projects/default/secrets", "button", "Add secret", "dialog"],
   ["/projects/default/secrets", "button", "Add your own", "dialog"],
   ["/users", "button", "Invite", "dialog"],
-  ["/users?text=nobody", "link", "Show everybody", /\/users$/],
+  ["/users?text=nobody", "link", "Show all users", /\/users$/],
   ["/me", "button", "New token", "dialog"],
   ["/audit?user=nobody", "link", "Clear filter", /\/audit$/],
 ];
@@ -110,7 +110,7 @@ test("who is in no project is told whom to ask", async () => {
   await page.getByText("You are not in a project yet").waitFor();
   await page.getByText(/Ask the owner of a project, or an administrator/).waitFor();
   await page.goto("/projects");
-  await page.getByText("You are in no project yet").waitFor();
+  await page.getByText("You are not in a project yet").waitFor();
   flawless(page);
   await page.context().close();
 });

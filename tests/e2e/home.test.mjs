@@ -61,7 +61,7 @@ test("a run that runs, a task that waits with its reason, a run that waits, one 
   const page = await site.open({ as: "emil" });
   await page.goto("/");
   await settled(page);
-  await page.getByText("Nothing has run yet").waitFor();
+  await page.getByText("No runs yet").waitFor();
   await page.evaluate(() => { window.notReloaded = true; });
   const card = (name) => page.locator(`#home-${name}`);
   const count = (name, n) => card(name).locator(".count", { hasText: new RegExp(`^${n}$`) }).waitFor();
@@ -72,7 +72,7 @@ test("a run that runs, a task that waits with its reason, a run that waits, one 
   const waits = card("waits").locator(".home-row", { hasText: "two" });
   await waits.getByText(/parallel/i).waitFor();
   const second = await start(api, { pipeline: "narrow" });
-  await card("waits").getByText("It starts when an earlier run of this pipeline has ended.").waitFor();
+  await card("waits").getByText("Starts when an earlier run of this pipeline ends.").waitFor();
   await count("running", 1);
   await count("waits", 2);
 
@@ -84,8 +84,8 @@ test("a run that runs, a task that waits with its reason, a run that waits, one 
 
   site.server.write("gate", "");
   for (const run of [first, second]) await card("ended").locator(`#run-${run}`).waitFor();
-  await page.getByText("Nothing runs at the moment.").waitFor();
-  await page.getByText("Nothing waits: all that can run has a place.").waitFor();
+  await page.getByText("Nothing is running.").waitFor();
+  await page.getByText("Nothing is pending.").waitFor();
   await count("failed", 1);
   assert.ok(await page.evaluate(() => window.notReloaded), "the page was not loaded again");
   await failed.getByRole("link").click();

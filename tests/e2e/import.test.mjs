@@ -29,7 +29,7 @@ async function imported(name, read = file("templates.json"), options = {}) {
   await page.goto("/projects/default/import");
   await settled(page);
   await page.locator("#f-file").setInputFiles(read);
-  await page.getByRole("button", { name: "Read the files" }).click();
+  await page.getByRole("button", { name: "Read files" }).click();
   await page.getByRole("heading", { name: "Documents" }).waitFor();
   return page;
 }
@@ -46,7 +46,7 @@ test("an administrator installs a job template, and an editor only downloads it"
   await admin.waitForURL("**/templates/detector");
   await admin.getByRole("heading", { name: "detector" }).first().waitFor();
   const again = await imported("ada");
-  await again.getByRole("row").filter({ hasText: "detector" }).first().getByText("there already").waitFor();
+  await again.getByRole("row").filter({ hasText: "detector" }).first().getByText("already exists").waitFor();
   flawless(again);
 });
 
@@ -69,7 +69,7 @@ test("an imported pipeline is saved and opens in the editor, each task where it 
 test("what was not carried over is said once for all its places, and can be read on a narrow screen", async () => {
   for (const options of [{}, { size: "narrow", theme: "dark" }]) {
     const page = await imported("emil", twice(), options);
-    const rows = page.locator("section", { hasText: "What could not be carried over" }).locator("tbody tr");
+    const rows = page.locator("section", { hasText: "Changed or left out" }).locator("tbody tr");
     const words = await rows.evaluateAll((all) => all.map((row) => [...row.querySelectorAll("td")].slice(0, 2).map((cell) => cell.textContent).join(": ")));
     assert.ok(words.length > 3);
     assert.equal(new Set(words).size, words.length, "no sentence stands there twice");

@@ -41,7 +41,7 @@ test("while it is written: the end is followed, or the reader's place is kept", 
   // Three workers, each with a long line, 300 lines and a warning.
   for (const page of [follows, stays]) {
     await page.goto(page.url());
-    await status(page, /^906 lines · goes on/);
+    await status(page, /^906 lines · live/);
     await eventually(() => atEnd(page));
     assert.equal(await pressed(page, "Follow"), "true");
   }
@@ -57,7 +57,7 @@ test("while it is written: the end is followed, or the reader's place is kept", 
 
   site.server.write("gate", "");
   await ended(site.there.api, site.there.run);
-  for (const page of [follows, stays]) await status(page, /^909 lines · has ended/);
+  for (const page of [follows, stays]) await status(page, /^909 lines · ended/);
   await rows(follows).filter({ hasText: "the end of" }).first().waitFor();
   await eventually(() => atEnd(follows));
   assert.equal((await scrolled(stays)).top, before, "who reads is not moved");
@@ -121,7 +121,7 @@ test("words are found, forward and back, by buttons and by keys, and as an expre
   await button(page, "Regular expression").click();
   await found(page, "1 of 10");
   await search.fill("line 29[0-9");
-  await found(page, "not a regular expression");
+  await found(page, "invalid regular expression");
   assert.equal(await search.getAttribute("aria-invalid"), "true");
   await search.fill("");
   await found(page, "");
@@ -147,10 +147,10 @@ test("long lines are broken where somebody wants that, also the next time; times
   await eventually(() => atEnd(page));
 
   assert.equal(await page.locator(".log-time").count(), 0);
-  await page.getByLabel("Times", { exact: true }).selectOption("clock");
+  await page.getByLabel("Timestamps", { exact: true }).selectOption("clock");
   await eventually(async () => assert.match(await page.locator(".log-time").last().innerText(), /^\d\d:\d\d:\d\d/));
   await button(page, "Wrap").click();
-  await page.getByLabel("Times", { exact: true }).selectOption("none");
+  await page.getByLabel("Timestamps", { exact: true }).selectOption("none");
   flawless(page);
   await page.context().close();
 });

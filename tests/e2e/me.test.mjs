@@ -28,11 +28,11 @@ test("a token is made, shown once, copied, used, and revoked", async () => {
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
   const asked = (token) => fetch(`${site.server.url}/api/v1/projects`, { headers: { authorization: `Bearer ${token}` } });
   await page.getByRole("button", { name: "New token" }).click();
-  await press(page, "Make the token");
+  await press(page, "Create token");
   await mistake(dialog(page), "name").waitFor();
   refused(page, 422);
-  await fill(dialog(page), { Name: "nightly training", May: "read", Project: "default", "Holds for": "7" });
-  await press(page, "Make the token");
+  await fill(dialog(page), { Name: "nightly training", Scope: "read", Project: "default", "Valid for": "7" });
+  await press(page, "Create token");
   const token = await shownOnce(page, "Your new token");
   assert.match(token, /^clt_/);
   await dialog(page, "Your new token").getByRole("button", { name: "Copy" }).click();
@@ -42,11 +42,11 @@ test("a token is made, shown once, copied, used, and revoked", async () => {
   await press(page, "Done");
 
   const row = page.locator("tbody tr", { hasText: "nightly training" });
-  await row.getByText("Only look").waitFor();
+  await row.getByText("Read only").waitFor();
   await row.getByText(/in [67] days|in \d+ h/).waitFor();
   assert.ok(!(await page.content()).includes(token), "nobody sees it again");
   await row.getByRole("button", { name: "Revoke" }).click();
-  await dialog(page).getByText("Whatever uses the token nightly training").waitFor();
+  await dialog(page).getByText("Programs that use the token nightly training").waitFor();
   await press(page, "Revoke");
   await told(page, "The token is revoked");
   assert.equal(await row.count(), 0);
@@ -57,7 +57,7 @@ test("a token is made, shown once, copied, used, and revoked", async () => {
 
 test("the profile is changed, and of two who change it the second is told", async () => {
   const [first, second] = [await me("emil"), await me("emil")];
-  await fill(first.locator("#profile-form"), { "What you are called": "Emil E.", "E-mail address": "no address" });
+  await fill(first.locator("#profile-form"), { "Display name": "Emil E.", "E-mail address": "no address" });
   await first.locator("#profile-form button").click();
   await mistake(first.locator("#profile-form"), "email").waitFor();
   refused(first, 422);
@@ -65,7 +65,7 @@ test("the profile is changed, and of two who change it the second is told", asyn
   await first.locator("#profile-form button").click();
   await told(first, "Saved");
   await first.locator(".side-foot").getByText("Emil E.").waitFor();
-  await fill(second.locator("#profile-form"), { "What you are called": "somebody else" });
+  await fill(second.locator("#profile-form"), { "Display name": "somebody else" });
   await second.locator("#profile-form button").click();
   await second.locator("#profile-form .form-problem").waitFor();
   refused(second, 412);
@@ -77,7 +77,7 @@ test("the profile is changed, and of two who change it the second is told", asyn
 
 test("mail about one's runs is switched off by the keyboard, and stays off", async () => {
   const page = await me("emil");
-  const box = page.getByLabel("Mail about your runs");
+  const box = page.getByLabel("E-mail about your runs");
   assert.ok(await box.isChecked(), "it is on until somebody switches it off");
   await box.focus();
   await page.keyboard.press("Space");
@@ -95,7 +95,7 @@ test("a session is ended from another, and a new password ends all others", asyn
   assert.equal(await here.locator("[data-end-session]").count(), 1);
   await here.getByText("This browser").waitFor();
   await here.locator("[data-end-session]").click();
-  await told(here, "Signed out there");
+  await told(here, "Session signed out");
   assert.equal(await here.locator("[data-end-session]").count(), 0);
   await there.reload();
   assert.equal(new URL(there.url()).pathname, "/sign-in");
@@ -103,7 +103,7 @@ test("a session is ended from another, and a new password ends all others", asyn
   await signIn(there, "rosa");
   const form = here.locator("#password-form");
   const change = async (current, password) => {
-    await fill(form, { "Present password": current, "New password": password });
+    await fill(form, { "Current password": current, "New password": password });
     await form.getByRole("button").click();
   };
   await change("not my password", OTHER);

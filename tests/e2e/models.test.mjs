@@ -25,7 +25,7 @@ test("an alias moves, by keyboard; one that cannot be is told at its field", asy
   await page.keyboard.press("Enter");
   await page.waitForURL("**/models/counter");
   await settled(page);
-  await row(page, 2).getByRole("button", { name: "Give an alias" }).focus();
+  await row(page, 2).getByRole("button", { name: "Set alias" }).focus();
   await page.keyboard.press("Enter");
   await page.keyboard.type("2");
   await page.keyboard.press("Enter");
@@ -34,7 +34,7 @@ test("an alias moves, by keyboard; one that cannot be is told at its field", asy
   await page.keyboard.press("Control+A");
   await page.keyboard.type("production");
   await page.keyboard.press("Enter");
-  await told(page, "production stands for version 2 now");
+  await told(page, "production now points to version 2");
   await row(page, 2).locator(".tag", { hasText: "production" }).waitFor();
   assert.equal(await row(page, 1).locator(".tag").count(), 0);
 
@@ -50,16 +50,16 @@ test("an alias moves, by keyboard; one that cannot be is told at its field", asy
   await page.keyboard.press("Enter");
   await told(page, "The description was saved");
   await page.getByText("Counts what there is").waitFor();
-  await row(page, 2).getByRole("button", { name: "Take the alias production away" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Take away" }).click();
-  await told(page, "The alias production was taken away");
+  await row(page, 2).getByRole("button", { name: "Remove alias production" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Remove", exact: true }).click();
+  await told(page, "The alias production was removed");
   flawless(page);
   await page.context().close();
 });
 
 test("a version says where it comes from, and leads there", async () => {
   const page = await open("/projects/default/models/counter/versions/2", "vera");
-  assert.equal(await page.getByRole("button", { name: "Give an alias" }).count(), 0, "viewers only look");
+  assert.equal(await page.getByRole("button", { name: "Set alias" }).count(), 0, "viewers only look");
   await page.getByText("rows.csv").waitFor();
   const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "Download" }).click()]);
   assert.match(download.suggestedFilename(), /\.tar\.gz$|\.zip$/);

@@ -31,10 +31,10 @@ test("a cluster's page says what it has, what is asked for and what is used", as
   await page.goto("/clusters");
   await page.getByRole("link", { name: "busy", exact: true }).click();
   await settled(page);
-  await page.getByText("Measured by Prometheus.").waitFor();
-  const gpus = page.getByRole("img", { name: /^Graphics cards: 7\.\d used/ });
+  await page.getByText("Metrics source: Prometheus.").waitFor();
+  const gpus = page.getByRole("img", { name: /^GPUs: 7\.\d used/ });
   assert.equal(await gpus.count(), 1, await page.locator("#monitoring").innerText());
-  assert.match(await page.locator(".card-counts").innerText(), /9\s+works\s+3\s+held, does nothing\s+8\s+free\s+10\s+free, node partly held\s+1\s+faulty\s+1\s+vanished/);
+  assert.match(await page.locator(".card-counts").innerText(), /9\s+busy\s+3\s+allocated, idle\s+8\s+free\s+10\s+free \(fragmented\)\s+1\s+unhealthy\s+1\s+missing/);
   await page.getByText(/not told of any more: 1, on node-03/).waitFor();
   assert.equal(await page.getByRole("link", { name: "Grafana" }).getAttribute("href"), "https://grafana.example.org/d/1");
   assert.deepEqual(await look(page, "en"), []);
@@ -44,30 +44,30 @@ test("a cluster's page says what it has, what is asked for and what is used", as
 test("the grid is gone over with keys, and leads to a card and its hour", async () => {
   const page = await site.open({ as: "emil" });
   await page.goto("/clusters/busy");
-  await page.getByRole("link", { name: /held, does nothing/ }).click();
+  await page.getByRole("link", { name: /allocated, idle/ }).click();
   await settled(page);
   assert.equal(await page.getByLabel("Show").inputValue(), "idle");
   assert.ok((await colours(page)) > 3);
-  const chosen = page.getByRole("region", { name: "The chosen card" });
-  await page.getByRole("group", { name: "Nodes with their cards" }).focus();
+  const chosen = page.getByRole("region", { name: "Selected GPU" });
+  await page.getByRole("group", { name: "Nodes with their GPUs" }).focus();
   await page.keyboard.press("ArrowRight");
-  await chosen.getByRole("heading", { name: "node-01 · Card 0" }).waitFor();
+  await chosen.getByRole("heading", { name: "node-01 · GPU 0" }).waitFor();
   for (let n = 0; n < 8; n++) await page.keyboard.press("ArrowRight");
-  await chosen.getByRole("heading", { name: "node-02 · Card 0" }).waitFor();
-  assert.match(await chosen.innerText(), /held, does nothing[\s\S]*72 GiB of 80 GiB[\s\S]*1 that you may not see/);
+  await chosen.getByRole("heading", { name: "node-02 · GPU 0" }).waitFor();
+  assert.match(await chosen.innerText(), /allocated, idle[\s\S]*72 GiB of 80 GiB[\s\S]*1 not visible to you/);
   await page.keyboard.press("End");
-  await chosen.getByRole("heading", { name: "node-04 · Card 7" }).waitFor();
-  const outstanding = page.getByRole("region", { name: "What stands out" }).getByRole("row");
+  await chosen.getByRole("heading", { name: "node-04 · GPU 7" }).waitFor();
+  const outstanding = page.getByRole("region", { name: "Needs attention" }).getByRole("row");
   // Five cards, and two nodes that are free in part.
   assert.equal(await outstanding.count(), 1 + 5 + 2);
-  assert.match(await outstanding.filter({ hasText: "5 of 8 cards" }).first().innerText(), /free, node partly held[\s\S]*node-02/);
-  assert.match(await outstanding.filter({ hasText: "faulty" }).innerText(), /XID error 79/);
+  assert.match(await outstanding.filter({ hasText: "5 of 8 GPUs" }).first().innerText(), /free \(fragmented\)[\s\S]*node-02/);
+  assert.match(await outstanding.filter({ hasText: "unhealthy" }).innerText(), /XID error 79/);
   assert.deepEqual(await look(page, "en"), []);
   await page.keyboard.press("Home");
   await page.keyboard.press("Enter");
-  await page.getByRole("heading", { name: "node-01 · Card 0" }).waitFor();
-  await page.getByRole("group", { name: /^Work, in %/ }).waitFor();
-  assert.match(await page.getByRole("group", { name: /^Work, in %/ }).getAttribute("aria-label"), /Use: \d\d/);
+  await page.getByRole("heading", { name: "node-01 · GPU 0" }).waitFor();
+  await page.getByRole("group", { name: /^Utilization, %/ }).waitFor();
+  assert.match(await page.getByRole("group", { name: /^Utilization, %/ }).getAttribute("aria-label"), /Utilization: \d\d/);
   assert.deepEqual(await look(page, "en"), []);
   flawless(page);
 });
@@ -90,10 +90,10 @@ test("how many links join the cards of a node is a table", async () => {
   });
   await page.goto("/clusters/busy/nodes");
   await settled(page);
-  await page.getByRole("group", { name: "Nodes with their cards" }).focus();
+  await page.getByRole("group", { name: "Nodes with their GPUs" }).focus();
   await page.keyboard.press("ArrowRight");
-  const chosen = page.getByRole("region", { name: "The chosen card" });
-  await chosen.getByRole("heading", { name: "NVLinks between the cards of this node" }).waitFor();
+  const chosen = page.getByRole("region", { name: "Selected GPU" });
+  await chosen.getByRole("heading", { name: "NVLinks between the GPUs of this node" }).waitFor();
   const rows = await chosen.locator(".card-links tbody tr").evaluateAll((found) => found.map((row) => [...row.cells].map((cell) => cell.textContent)));
   const expected = all.map((a) => [String(a), ...all.map((b) => (a === b ? "" : String(counts.get(`${Math.min(a, b)} ${Math.max(a, b)}`) ?? 0)))]);
   assert.deepEqual(rows, expected);
@@ -105,23 +105,23 @@ test("idle clusters, vanished cards and a Prometheus that is away have their pag
   const page = await site.open({ as: "emil", size: "narrow" });
   await page.goto("/clusters/idle/nodes");
   await settled(page);
-  await page.getByText("No card is held and idle, faulty or gone, and no node is free in part.").waitFor();
+  await page.getByText("No GPU is idle while allocated, unhealthy or missing, and no node is fragmented.").waitFor();
   assert.deepEqual(await look(page, "en"), []);
   await page.goto("/clusters/busy/gpus/GPU-node-03-2");
   await settled(page);
-  await page.getByText("vanished").first().waitFor();
-  await page.getByRole("group", { name: /^Power, in W/ }).waitFor();
+  await page.getByText("missing", { exact: true }).first().waitFor();
+  await page.getByRole("group", { name: /^Power, W/ }).waitFor();
   assert.deepEqual(await look(page, "en"), []);
   for (const path of ["", "/nodes"]) {
     await page.goto(`/clusters/broken${path}`);
     await settled(page);
     await page.getByText(/Prometheus does not answer/).waitFor();
-    await page.getByText(path === "" ? "No graphics cards are known here." : "No nodes are known here.").waitFor();
+    await page.getByText(path === "" ? "No GPUs found." : "No nodes found.").waitFor();
     assert.deepEqual(await look(page, "en"), []);
   }
   flawless(page);
   await page.goto("/clusters/broken/gpus/GPU-none");
-  await page.getByText(/What is shown is not new/).waitFor();
+  await page.getByText(/Data is stale/).waitFor();
 });
 
 test("the page stays up when the server is away, says so, and goes on", async () => {
@@ -130,12 +130,12 @@ test("the page stays up when the server is away, says so, and goes on", async ()
   await page.route("**/api/v1/clusters/idle/monitoring", (route) => (away ? route.abort() : route.continue()));
   await page.clock.install();
   await page.goto("/clusters/idle");
-  await page.getByText("Measured by Prometheus.").waitFor();
+  await page.getByText("Metrics source: Prometheus.").waitFor();
   away = true;
   await page.clock.runFor(16_000);
-  await page.getByText(/What is shown is not new/).waitFor();
+  await page.getByText(/Data is stale/).waitFor();
   await page.getByRole("heading", { name: "By project" }).waitFor();
   away = false;
   await page.clock.runFor(16_000);
-  await page.getByText(/What is shown is not new/).waitFor({ state: "detached" });
+  await page.getByText(/Data is stale/).waitFor({ state: "detached" });
 });

@@ -137,7 +137,7 @@ test("an account at the provider that is somebody's here is not given to somebod
   const answer = page.waitForResponse((response) => response.url().includes("/sign-in/oidc/callback"));
   await page.getByRole("link", { name: "Erin Example" }).click();
   assert.equal((await answer).status(), 409);
-  assert.match(await page.locator("main").innerText(), /belongs to somebody else/);
+  assert.match(await page.locator("main").innerText(), /belongs to another user/);
   const dora = await me(page);
   assert.deepEqual([dora.name, dora.issuer], ["dora", undefined]);
 });

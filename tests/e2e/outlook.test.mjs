@@ -57,7 +57,7 @@ test("each node says whether its task would start, wait or never fit, and why", 
   // Why is told beside the node while it is selected, and with its name.
   await node(page, "large").click();
   await why(page, "large").getByText(/asks for 6 CPU/).waitFor();
-  await why(page, "large").getByText(/7 of 8 CPU held by hold of default \(ada\): 7 CPU\./).waitFor();
+  await why(page, "large").getByText(/7 of 8 CPU in use by hold of default \(ada\): 7 CPU\./).waitFor();
   assert.match(await node(page, "large").getAttribute("aria-label"), /Waits about \d+ minutes?.*asks for 6 CPU/);
   if (process.env.PICTURES) await page.screenshot({ path: `${process.env.PICTURES}/outlook.png` });
   await node(page, "huge").click();

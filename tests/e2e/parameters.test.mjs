@@ -79,8 +79,8 @@ test("on the pipeline's page: mistakes at their fields, then a run that has what
   assert.equal((await runs()).length, before + 1, "who clicks twice starts one run");
   await page.goto(`/runs/${run}?tab=parameters`);
   const row = (name) => page.locator("tr", { has: page.getByRole("rowheader", { name, exact: true }) });
-  await row("who").getByText("given", { exact: true }).waitFor();
-  await row("day").getByText("default of the pipeline").waitFor();
+  await row("who").getByText("set for this run", { exact: true }).waitFor();
+  await row("day").getByText("pipeline default").waitFor();
   flawless(page);
   await page.context().close();
 });

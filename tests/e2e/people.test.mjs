@@ -36,7 +36,7 @@ async function follow(link, values) {
 async function isGone(link) {
   const page = await site.open();
   assert.equal((await page.goto(link)).status(), 410);
-  await page.getByText(/This link was used, has expired or never was/).waitFor();
+  await page.getByText(/This link was used, has expired or does not exist/).waitFor();
   await page.context().close();
 }
 
@@ -44,11 +44,11 @@ test("an administrator makes an account, whose link sets its password once", asy
   const ada = await users();
   await ada.getByRole("button", { name: "New account" }).click();
   await fill(dialog(ada), { Name: "Zoe Zed", "E-mail address": "zoe@example.org" });
-  await press(ada, "Make the account");
+  await press(ada, "Create account");
   await mistake(dialog(ada), "name").waitFor();
   refused(ada, 422);
-  await fill(dialog(ada), { Name: "zoe", "What they are called": "Zoe Zed" });
-  await press(ada, "Make the account");
+  await fill(dialog(ada), { Name: "zoe", "Display name": "Zoe Zed" });
+  await press(ada, "Create account");
   const link = await shownOnce(ada, "Account for zoe");
   await press(ada, "Done");
   await row(ada, "zoe").getByText("zoe@example.org").waitFor();
@@ -56,16 +56,16 @@ test("an administrator makes an account, whose link sets its password once", asy
   assert.ok(!(await ada.content()).includes(new URL(link).searchParams.get("token")), "it is shown only once");
 
   const zoe = await follow(link, { Password: "short" });
-  await zoe.getByText(/Take 10 to 1024 characters/).waitFor();
+  await zoe.getByText(/Use 10 to 1024 characters/).waitFor();
   refused(zoe, 422);
   await fill(zoe.locator("main form"), { Password: OTHER });
-  await zoe.getByRole("button", { name: "Set the password" }).click();
+  await zoe.getByRole("button", { name: "Set password" }).click();
   await zoe.getByText("You are not in a project yet").waitFor();
   await isGone(link);
   flawless(zoe);
 
   await row(ada, "zoe").getByRole("button", { name: "Edit zoe" }).click();
-  await fill(dialog(ada), { "What they are called": "Zoë", "May not sign in any more": true });
+  await fill(dialog(ada), { "Display name": "Zoë", "Disable sign-in": true });
   await press(ada, "Save");
   await told(ada, "Saved");
   await row(ada, "zoe").getByText("Disabled").waitFor();
@@ -78,18 +78,18 @@ test("an administrator makes an account, whose link sets its password once", asy
 test("somebody who is invited makes an account of their own, and is what the link says", async () => {
   const ada = await users();
   await ada.getByRole("button", { name: "Invite" }).click();
-  await fill(dialog(ada), { Whom: "Ivo of the lab", Project: "default", Role: "viewer" });
-  await press(ada, "Make the link");
+  await fill(dialog(ada), { Note: "Ivo of the lab", Project: "default", Role: "viewer" });
+  await press(ada, "Create link");
   const link = await shownOnce(ada, "Your invitation");
   await press(ada, "Done");
   const waiting = ada.locator("tbody tr", { hasText: "Ivo of the lab" });
   await waiting.getByText("Viewer").waitFor();
 
   const ivo = await follow(link, { Name: "emil", Password: OTHER });
-  await ivo.getByText("Somebody has this name already. Take another one.").waitFor();
+  await ivo.getByText("This name is taken. Choose another one.").waitFor();
   refused(ivo, 409, 422);
   await fill(ivo.locator("main form"), { Name: "ivo", Password: OTHER });
-  await ivo.getByRole("button", { name: "Make the account" }).click();
+  await ivo.getByRole("button", { name: "Create account" }).click();
   await ivo.waitForURL("**/projects/default/pipelines");
   await ivo.goto("/projects/default");
   await ivo.locator("[data-member=ivo]").getByText("Viewer").waitFor();
@@ -101,12 +101,12 @@ test("somebody who is invited makes an account of their own, and is what the lin
   assert.equal(await waiting.count(), 0, "a link that was used is no open link");
 
   await ada.getByRole("button", { name: "Invite" }).click();
-  await fill(dialog(ada), { Whom: "nobody after all" });
-  await press(ada, "Make the link");
+  await fill(dialog(ada), { Note: "nobody after all" });
+  await press(ada, "Create link");
   const second = await shownOnce(ada, "Your invitation");
   await press(ada, "Done");
-  await ada.locator("tbody tr", { hasText: "nobody after all" }).getByRole("button", { name: "Withdraw" }).click();
-  await told(ada, "The link is withdrawn");
+  await ada.locator("tbody tr", { hasText: "nobody after all" }).getByRole("button", { name: "Revoke" }).click();
+  await told(ada, "The link is revoked");
   await isGone(second);
   flawless(ada);
   for (const page of [ada, ivo]) await page.context().close();
@@ -128,7 +128,7 @@ test("whoever has lost their password gets a link, and everything that was signe
   await again.goto("/sign-in");
   await fill(again.locator("main form"), { Name: "rosa", Password: PASSWORD });
   await again.getByRole("button", { name: "Sign in", exact: true }).click();
-  await again.getByText("The name or the password is not right.").waitFor();
+  await again.getByText("Wrong name or password.").waitFor();
   refused(again, 401, 403, 422);
   await signIn(again, "rosa", OTHER);
   for (const page of [ada, before, rosa, again]) {
@@ -145,8 +145,8 @@ test("people are found by a part of their name or address", async () => {
   await ada.waitForURL(/text=EMI/);
   assert.deepEqual(await names(), ["emil"]);
   await ada.goto("/users?text=nobody%20like%20this");
-  await ada.getByText("Nobody like that").waitFor();
-  await ada.getByRole("link", { name: "Show everybody" }).click();
+  await ada.getByText("No results").waitFor();
+  await ada.getByRole("link", { name: "Show all users" }).click();
   await row(ada, "rosa").waitFor();
   assert.ok((await names()).length > 2);
   flawless(ada);

@@ -55,7 +55,7 @@ test("a label narrows the list, together with what is searched for, and is taken
   assert.deepEqual(await names(page), ["faces"]);
   await page.getByRole("searchbox").fill("words");
   await page.keyboard.press("Enter");
-  await page.getByText("Nothing was found").waitFor();
+  await page.getByText("No results").waitFor();
   await page.locator(".chip").click();
   await page.waitForURL((url) => !url.searchParams.has("label"));
   assert.deepEqual(await names(page), ["words"], "what is searched for stays");
@@ -91,10 +91,10 @@ test("a hook starts the pipeline, gets another address, and ends", async () => {
   await press(page, "Create");
   await mistake(dialog(page), "name").waitFor();
   refused(page, 422);
-  await fill(dialog(page), { "What it is called": "the nightly build" });
+  await fill(dialog(page), { Name: "the nightly build" });
   await dialog(page).locator("[data-field=steps] input").fill("2");
   await press(page, "Create");
-  await told(page, "The hook was made");
+  await told(page, "The hook was created");
   const card = page.locator("[data-hook]", { hasText: "the nightly build" });
   await card.getByText(/steps="?2/).waitFor();
   const address = async () => /'(http[^']+)'/.exec(await card.locator("code").innerText())[1];
@@ -139,7 +139,7 @@ test("an old version becomes the newest again, with the folder of code that it h
   await settled(page);
   await page.locator('[data-restore="1"]').click();
   await press(page, "Restore");
-  await told(page, "Version 1 is the newest again");
+  await told(page, "Version 1 was restored");
   const { body: restored } = await api("GET", path);
   assert.deepEqual([restored.version, restored.document, restored.code], [3, first, undefined]);
 
@@ -152,7 +152,7 @@ test("an old version becomes the newest again, with the folder of code that it h
   });
 
   // Somebody else is faster: nothing is restored over what they have saved.
-  await told(page, "Version 2 is the newest again");
+  await told(page, "Version 2 was restored");
   await settled(page);
   const theirs = document("restored", "{}", "echo, theirs");
   await api("PUT", path, { document: theirs }, { "if-match": '"4"' });
@@ -179,13 +179,13 @@ test("a pipeline is deleted, unless somebody has changed it meanwhile", async ()
   };
   await remove();
   await api("PUT", path, { document: document("gone", "{}", '"false"') }, { "if-match": '"1"' });
-  await press(page, "Delete the pipeline");
+  await press(page, "Delete pipeline");
   await told(page, "was changed meanwhile");
   refused(page, 412);
   assert.equal((await api("GET", path)).body.version, 2, "it is still there");
 
   await remove();
-  await press(page, "Delete the pipeline");
+  await press(page, "Delete pipeline");
   await page.waitForURL("**/projects/default/pipelines");
   await told(page, "deleted");
   await eventually(async () => assert.ok(!(await names(page)).includes("gone")));

@@ -58,7 +58,7 @@ test("places are compared, and the default is taken where nobody chooses", async
   await page.getByRole("button", { name: "Run", exact: true }).click();
   const local = place(page, "local");
   await local.getByText("Starts now").waitFor();
-  assert.match(await local.innerText(), /Default[\s\S]*Waits[\s\S]*Takes\s*\d[\s\S]*up to[\s\S]*Costs\s*\d+\.\d\d/);
+  assert.match(await local.innerText(), /Default[\s\S]*Wait time[\s\S]*Duration\s*\d[\s\S]*up to[\s\S]*Cost\s*\d+\.\d\d/);
   assert.equal(await local.getByRole("radio").isChecked(), true);
   assert.equal(await place(page, "far").getByRole("radio").isChecked(), false);
   assert.deepEqual(await look(page, "en"), []);
@@ -76,7 +76,7 @@ test("a place where it cannot run is told with its reason, and cannot be chosen"
   await page.goto(PATH.replace("goes", "huge"));
   await settled(page);
   await page.getByRole("button", { name: "Run", exact: true }).click();
-  await place(page, "local").getByText("Cannot run there").waitFor();
+  await place(page, "local").getByText("Cannot run here").waitFor();
   await place(page, "local").getByText(/^\/tasks\/0\/resources/).waitFor();
   assert.equal(await place(page, "local").getByRole("radio").isDisabled(), true);
   assert.equal(await place(page, "far").getByRole("radio").isDisabled(), false);
@@ -92,7 +92,7 @@ test("what is compared follows the parameters", async () => {
   await page.getByRole("button", { name: "Run", exact: true }).click();
   await place(page, "local").getByText("Starts now").waitFor();
   await page.getByRole("dialog").getByLabel(/nap/).fill("long");
-  await page.getByRole("dialog").getByText("It cannot be compared yet").waitFor();
+  await page.getByRole("dialog").getByText("Cannot compare yet").waitFor();
   await page.getByRole("dialog").getByLabel(/nap/).fill("0.2");
   await place(page, "local").getByText("Starts now").waitFor();
   flawless(page);
@@ -145,7 +145,7 @@ test("a place that is full says how long a run would wait there", async () => {
   await settled(page);
   await page.getByRole("button", { name: "Run", exact: true }).click();
   await place(page, "local").getByText(/^\d+ minutes?/).waitFor();
-  assert.match(await place(page, "local").innerText(), /Waits\s*\d+ minutes?[\s\S]*up to \d+ minutes?[\s\S]*Takes\s*\d/);
+  assert.match(await place(page, "local").innerText(), /Wait time\s*\d+ minutes?[\s\S]*up to \d+ minutes?[\s\S]*Duration\s*\d/);
   assert.deepEqual(await look(page, "en"), []);
   flawless(page);
   await page.context().close();

@@ -52,7 +52,7 @@ test("the theme is chosen, stays, and is there with the first picture", async ()
 
   await page.goto("/me");
   await settled(page);
-  await button(page, "As the system").click();
+  await button(page, "System").click();
   await page.locator("html[data-theme=auto]").waitFor({ state: "attached" });
   assert.equal(await isDark(page), false);
   await page.emulateMedia({ colorScheme: "dark" });

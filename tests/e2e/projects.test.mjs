@@ -22,7 +22,7 @@ async function open(as, path) {
 
 test("a project is made, somebody is let in, gets another role, and goes; then the project goes", async () => {
   const [ada, emil] = [await open("ada", "/projects"), await open("emil", "/projects")];
-  await emil.getByText("You are in no project yet").waitFor();
+  await emil.getByText("You are not in a project yet").waitFor();
   assert.equal(await emil.getByRole("button", { name: "New project" }).count(), 0);
 
   await ada.getByRole("button", { name: "New project" }).click();
@@ -30,17 +30,17 @@ test("a project is made, somebody is let in, gets another role, and goes; then t
   await press(ada, "Create");
   await mistake(dialog(ada), "name").waitFor();
   refused(ada, 422);
-  await fill(dialog(ada), { Name: "lab", "What it is called": "The Lab", "What it is for": "Looking into things" });
+  await fill(dialog(ada), { Name: "lab", "Display name": "The Lab", Description: "Looking into things" });
   await press(ada, "Create");
   await ada.waitForURL("**/projects/lab");
   await ada.getByRole("heading", { name: "The Lab", level: 1 }).waitFor();
 
   const adding = ada.locator("#add-member");
-  await fill(adding, { "Name that they sign in with": "nobody", Role: "viewer" });
+  await fill(adding, { "User name": "nobody", Role: "viewer" });
   await adding.getByRole("button", { name: "Add" }).click();
   await mistake(adding, "user").waitFor();
   refused(ada, 404, 422);
-  await fill(adding, { "Name that they sign in with": "emil", Role: "viewer" });
+  await fill(adding, { "User name": "emil", Role: "viewer" });
   await adding.getByRole("button", { name: "Add" }).click();
   await told(ada, "emil is a member now");
   await emil.reload();
@@ -53,7 +53,7 @@ test("a project is made, somebody is let in, gets another role, and goes; then t
   await emil.reload();
   await emil.getByRole("link", { name: "New pipeline" }).first().waitFor();
 
-  await fill(ada.locator("#settings-form"), { "What it is called": "The Laboratory" });
+  await fill(ada.locator("#settings-form"), { "Display name": "The Laboratory" });
   await ada.locator("#settings-form button").click();
   await told(ada, "Saved");
   await ada.getByRole("heading", { name: "The Laboratory", level: 1 }).waitFor();
@@ -65,7 +65,7 @@ test("a project is made, somebody is let in, gets another role, and goes; then t
   refused(emil, 404);
 
   await ada.locator("#delete-project").click();
-  const yes = dialog(ada).getByRole("button", { name: "Delete the project" });
+  const yes = dialog(ada).getByRole("button", { name: "Delete project" });
   await dialog(ada).getByRole("textbox").fill("la");
   assert.ok(await yes.isDisabled(), "its name has to be typed");
   await dialog(ada).getByRole("textbox").fill("lab");

@@ -40,7 +40,7 @@ test("quotas are made, previewed, refused, saved and moved", async () => {
   const page = await site.open({ as: "ada" });
   await page.goto("/quotas");
   await settled(page);
-  await row(page, "project/default").getByText("0.5 held").waitFor();
+  await row(page, "project/default").getByText("0.5 allocated").waitFor();
 
   // A group, with the keyboard alone.
   await page.locator("#new-group").focus();
@@ -61,17 +61,17 @@ test("quotas are made, previewed, refused, saved and moved", async () => {
   // A limit below what is held is shown before it is saved, and only taken when it is meant.
   dialog = await edit(page, "project/default");
   await dialog.getByLabel("Limit of CPU cores").fill("100m");
-  await dialog.getByText(/Running jobs over the limit, 1/).waitFor();
+  await dialog.getByText(/Running jobs over the limit: 1/).waitFor();
   await dialog.getByText(/held · hold \(/).waitFor();
   assert.deepEqual(await look(page, "en"), []);
   await dialog.getByRole("button", { name: "Save" }).click();
-  const below = dialog.getByLabel(/Save it below what is held now/);
+  const below = dialog.getByLabel(/Save below current use/);
   await below.waitFor();
   assert.ok(await dialog.locator(".field-error").first().isVisible());
-  await dialog.getByLabel("In the group").selectOption("vision");
+  await dialog.getByLabel("Parent group").selectOption("vision");
   await below.check();
   await dialog.getByRole("button", { name: "Save" }).click();
-  await row(page, "project/default").getByText("at most 0.1").waitFor();
+  await row(page, "project/default").getByText("limit 0.1").waitFor();
   await settled(page);
   // The refusal.
   page.faults.length = 0;
@@ -86,9 +86,9 @@ test("quotas are made, previewed, refused, saved and moved", async () => {
   assert.equal(faster, 200);
   await dialog.getByLabel("Limit of CPU cores").fill("4");
   await dialog.getByRole("button", { name: "Save" }).click();
-  await dialog.getByText("Somebody else has changed this meanwhile. Nothing was saved.").waitFor();
-  await dialog.getByRole("button", { name: "Show what is there now" }).click();
-  await row(page, "project/default").getByText("at most 3").waitFor();
+  await dialog.getByText("Someone else changed this in the meantime. Nothing was saved.").waitFor();
+  await dialog.getByRole("button", { name: "Show current values" }).click();
+  await row(page, "project/default").getByText("limit 3").waitFor();
   await settled(page);
   page.faults.length = 0;
 
@@ -102,22 +102,22 @@ test("quotas are made, previewed, refused, saved and moved", async () => {
   await settled(page);
   await page.locator("#what-if").click();
   dialog = page.getByRole("dialog");
-  await dialog.getByLabel("Of what").selectOption("cpu");
-  await dialog.getByLabel("How much").fill("1");
+  await dialog.getByLabel("Resource").selectOption("cpu");
+  await dialog.getByLabel("Amount").fill("1");
   await dialog.getByLabel("From").selectOption("group/vision");
   await dialog.getByLabel("To", { exact: true }).selectOption("group/sound");
   await dialog.getByText("No job is affected now.").waitFor();
   assert.deepEqual(await look(page, "en"), []);
-  await dialog.getByRole("button", { name: "Move it" }).click();
+  await dialog.getByRole("button", { name: "Apply" }).click();
   await row(page, "group/sound").getByText("of 1 guaranteed").waitFor();
   await row(page, "group/vision").getByText("of 1 guaranteed").waitFor();
   await page.getByText("local guarantee cpu").first().waitFor();
 
   await settled(page);
   dialog = await edit(page, "group/sound");
-  await dialog.getByRole("button", { name: "Delete the group" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Delete the group" }).click();
-  await page.getByText("What was said of sound is taken back").waitFor();
+  await dialog.getByRole("button", { name: "Delete group" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete group" }).click();
+  await page.getByText("The quotas of sound are removed").waitFor();
   assert.equal(await row(page, "group/sound").count(), 0);
   await page.context().close();
 });
@@ -134,14 +134,14 @@ test("a named limit is made, changed and deleted", async () => {
   await page.keyboard.press("Enter");
   await dialog.getByText("say how many at once, how many a minute, or both").waitFor();
   page.faults.length = 0;
-  await dialog.getByLabel("At once").fill("7");
+  await dialog.getByLabel("Max concurrent jobs").fill("7");
   assert.deepEqual(await look(page, "en"), []);
   await page.keyboard.press("Enter");
   await limit.getByText("of 7").waitFor();
   await settled(page);
   await limit.getByRole("button", { name: "Change the limit api" }).click();
   dialog = page.getByRole("dialog");
-  await dialog.getByLabel("A minute").fill("30");
+  await dialog.getByLabel("Max starts per minute").fill("30");
   await dialog.getByRole("button", { name: "Save" }).click();
   await limit.getByText("of 30").waitFor();
   await settled(page);
@@ -207,17 +207,17 @@ test("a member asks what a move between two own projects would do: who gives bac
     await page.locator("#what-if").press("Enter");
     const dialog = page.getByRole("dialog");
     assert.deepEqual(await dialog.getByLabel("From").locator("option").allInnerTexts(), ["project/default", "project/other"]);
-    await dialog.getByLabel("Of what").selectOption("cpu");
+    await dialog.getByLabel("Resource").selectOption("cpu");
     await dialog.getByLabel("From").selectOption("project/default");
     await dialog.getByLabel("To", { exact: true }).selectOption("project/other");
-    await dialog.getByLabel("How much").fill("3");
-    await dialog.getByText("Running jobs that would give back what they borrowed: 1").waitFor();
+    await dialog.getByLabel("Amount").fill("3");
+    await dialog.getByText("Running jobs that would be preempted: 1").waitFor();
     await dialog.getByText(/default · new · work/).waitFor();
-    await dialog.getByText("Waiting jobs that would start: 1").waitFor();
+    await dialog.getByText("Pending jobs that would start: 1").waitFor();
     await dialog.getByText(/other · owed · work/).waitFor();
-    assert.equal(await dialog.getByRole("button", { name: "Move it" }).count(), 0);
+    assert.equal(await dialog.getByRole("button", { name: "Apply" }).count(), 0);
     // Nothing is sent with the keyboard either.
-    await dialog.getByLabel("How much").press("Enter");
+    await dialog.getByLabel("Amount").press("Enter");
     assert.deepEqual(await look(page, "en"), []);
     if (process.env.PICTURES) await page.screenshot({ path: `${process.env.PICTURES}/what-if-${theme}-${size}.png` });
     flawless(page);

@@ -13,7 +13,7 @@ const site = siteFor(async (server) => {
   return there;
 });
 
-const starts = (page) => page.locator("main").getByRole("button", { name: /^(run|start|run again)\b/i });
+const starts = (page) => page.locator("main").getByRole("button", { name: /^(run|start|rerun)\b/i });
 
 test("an editor may start a run; a viewer sees no such button, and the API refuses", async () => {
   const editor = await site.open({ as: "emil" });

@@ -71,12 +71,12 @@ test("a run is cancelled, and deleted while somebody else looks at it", async ()
   const [page, other] = [await open(`/runs/${run}?tab=table`), await open(`/runs/${run}`, "emil")];
   await head(page, "Running");
   assert.equal(await act(page, "Delete").count(), 0, "what runs is not deleted");
-  await act(page, "Cancel the run").click();
+  await act(page, "Cancel run").click();
   await press(page, "Cancel");
   await dialog(page).waitFor({ state: "detached" });
   assert.notEqual((await api("GET", `/runs/${run}`)).body.state, "cancelled", "who does not say yes changes nothing");
-  await act(page, "Cancel the run").click();
-  await press(page, "Cancel the run");
+  await act(page, "Cancel run").click();
+  await press(page, "Cancel run");
   await told(page, "The run is being cancelled");
   for (const one of [page, other]) await head(one, "Cancelled");
   await page.locator("#run-tab").getByText("Cancelled").first().waitFor();
@@ -87,7 +87,7 @@ test("a run is cancelled, and deleted while somebody else looks at it", async ()
   await page.waitForURL("**/projects/default/runs");
   await told(page, "The run was deleted");
   assert.equal(await page.locator(`#run-${run}`).count(), 0);
-  await told(other, "This run was deleted meanwhile.");
+  await told(other, "This run has been deleted.");
   await assert.rejects(api("GET", `/runs/${run}`), /404/);
   for (const one of [page, other]) {
     // Also whoever deletes it may have asked for it once more before they left.
@@ -107,7 +107,7 @@ test("what failed is resumed when its cause is gone; a task and what follows is 
   site.server.write("file", "here it is");
   await act(page, "Resume").click();
   await press(page, "Resume");
-  await told(page, "The run goes on");
+  await told(page, "The run was resumed");
   await head(page, "Succeeded");
   await page.locator("#run-failure section").waitFor({ state: "detached" });
   assert.equal(await act(page, "Resume").count(), 0);
@@ -115,10 +115,10 @@ test("what failed is resumed when its cause is gone; a task and what follows is 
   await page.locator("#run-tab a[data-task=needs-it]").first().click();
   const panel = page.locator("#task-panel");
   await panel.locator("#attempt-2").waitFor();
-  await panel.getByRole("button", { name: "Run again from here" }).click();
-  await dialog(page).getByText("Run needs-it and every task after it again?").waitFor();
-  await press(page, "Run again");
-  await told(page, "needs-it and what comes after it run again");
+  await panel.getByRole("button", { name: "Rerun from here" }).click();
+  await dialog(page).getByText("Rerun needs-it and all downstream tasks?").waitFor();
+  await press(page, "Rerun");
+  await told(page, "needs-it and its downstream tasks run again");
   await panel.locator("#attempt-3").waitFor();
   await head(page, "Succeeded");
   await panel.locator("#attempt-3").getByText("Succeeded").waitFor();
@@ -126,8 +126,8 @@ test("what failed is resumed when its cause is gone; a task and what follows is 
   await stayed(page);
 
   await panel.getByRole("button", { name: "Close" }).click();
-  await act(page, "Run again").click();
-  await press(page, "Run again");
+  await act(page, "Rerun").click();
+  await press(page, "Rerun");
   await page.waitForURL((url) => /^\/runs\//.test(url.pathname) && !url.pathname.includes(run));
   await head(page, "Succeeded");
   flawless(page);
@@ -145,8 +145,8 @@ test("in the list several are chosen, cancelled and started again, and new rows 
   for (const run of runs.slice(0, 2)) await tick(run).check();
   await bulk.getByText("2 selected").waitFor();
   assert.ok(await page.locator("#all").evaluate((all) => all.indeterminate));
-  await bulk.getByRole("button", { name: "Cancel the runs" }).click();
-  await press(page, "Cancel the runs");
+  await bulk.getByRole("button", { name: "Cancel runs" }).click();
+  await press(page, "Cancel runs");
   await told(page, "2 runs are being cancelled");
   for (const run of runs.slice(0, 2)) await page.locator(`#run-${run}[data-state=cancelled]`).waitFor();
   assert.notEqual(await page.locator(`#run-${runs[2]}`).getAttribute("data-state"), "cancelled");
@@ -154,11 +154,11 @@ test("in the list several are chosen, cancelled and started again, and new rows 
 
   await page.locator("#all").check();
   await bulk.getByText("3 selected").waitFor();
-  await bulk.getByRole("button", { name: "Unselect" }).click();
+  await bulk.getByRole("button", { name: "Clear selection" }).click();
   assert.ok(await bulk.isHidden());
   for (const run of runs.slice(0, 2)) await tick(run).check();
-  await bulk.getByRole("button", { name: "Run again" }).click();
-  await press(page, "Run again");
+  await bulk.getByRole("button", { name: "Rerun" }).click();
+  await press(page, "Rerun");
   await told(page, "2 runs were started");
   const newer = page.getByRole("button", { name: "Show 2 new runs" });
   await newer.waitFor();
@@ -172,8 +172,8 @@ test("in the list several are chosen, cancelled and started again, and new rows 
   await page.locator("#all").check();
   await bulk.getByText("5 selected").waitFor();
   await api("DELETE", `/runs/${runs[0]}`);
-  await bulk.getByRole("button", { name: "Cancel the runs" }).click();
-  await press(page, "Cancel the runs");
+  await bulk.getByRole("button", { name: "Cancel runs" }).click();
+  await press(page, "Cancel runs");
   await page.locator(".toast[data-kind=error]").first().waitFor();
   await page.locator(`#run-${runs[2]}[data-state=cancelled]`).waitFor();
   for (const { id } of (await api("GET", "/projects/default/runs?pipeline=held")).body.items) await ended(api, id);

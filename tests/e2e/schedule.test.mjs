@@ -58,7 +58,7 @@ test("a schedule says what comes next, and is paused and resumed by keyboard", a
   await page.getByText("by emil").waitFor();
   await page.getByRole("button", { name: "Resume" }).focus();
   await page.keyboard.press("Enter");
-  await told(page, "The schedule goes on, in your name");
+  await told(page, "The schedule is resumed and runs as you");
   await page.locator("#schedule-title", { hasText: "Active" }).waitFor();
   flawless(page);
   await page.context().close();
@@ -83,7 +83,7 @@ test("dates of the past are previewed, filled in and watched; one date is run al
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("First day").fill("2026-01-01");
   await dialog.getByLabel("Last day").fill("2026-01-04");
-  await dialog.getByLabel("Runs at the same time").fill("2");
+  await dialog.getByLabel("Max concurrent runs").fill("2");
   await dialog.getByRole("button", { name: "Preview" }).click();
   await dialog.getByText("4 dates: 3 without a run", { exact: false }).waitFor();
   assert.equal(await dialog.locator(".backfill-dates li").count(), 4);

@@ -129,7 +129,7 @@ function STATES() {
     selection: async (page) => {
       await editor(page);
       for (const task of ["boost", "net"]) await node(page, task).click({ modifiers: ["Shift"] });
-      await page.getByRole("toolbar", { name: "What is selected" }).waitFor();
+      await page.getByRole("toolbar", { name: "Selection" }).waitFor();
     },
     problems: async (page) => {
       await editor(page);

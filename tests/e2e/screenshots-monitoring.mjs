@@ -98,7 +98,7 @@ function holders() {
     await page.route("**/api/v1/holders*", (route) => route.abort());
     // A page that is looked at again asks again.
     await page.evaluate(() => { document.dispatchEvent(new Event("visibilitychange")); });
-    await page.getByText(/What is shown is not new/).waitFor();
+    await page.getByText(/Data is stale/).waitFor();
   };
   return [
     { name: "holders-busy", path: "/holders", there: row },

@@ -39,13 +39,13 @@ test("the project's: a mistake at its field, then added, changed, deleted, and i
   const page = await secrets("ada");
   const shared = page.locator("#shared");
   const row = shared.locator("tr[data-name=hub-key]");
-  await shared.getByRole("button", { name: "Add a secret" }).click();
+  await shared.getByRole("button", { name: "Add secret" }).click();
   await fill(dialog(page), { Name: "HUB KEY", Value: FIRST });
   await press(page, "Save");
   await mistake(dialog(page), "name").waitFor();
   assert.equal(await dialog(page).getByLabel("Value", { exact: true }).inputValue(), FIRST, "what was written is not lost");
   refused(page, 422);
-  await fill(dialog(page), { Name: "hub-key", "What it is for": "To push" });
+  await fill(dialog(page), { Name: "hub-key", Description: "To push" });
   await anew(page, () => dialog(page).getByRole("button", { name: "Save" }).dblclick());
   await told(page, "hub-key was added");
   await row.getByText("To push").waitFor();
@@ -55,7 +55,7 @@ test("the project's: a mistake at its field, then added, changed, deleted, and i
   await page.getByRole("button", { name: "Replace hub-key" }).click();
   assert.equal(await dialog(page).getByLabel("Value", { exact: true }).inputValue(), "");
   await nowhere(page);
-  await fill(dialog(page), { "What it is for": "To push and pull" });
+  await fill(dialog(page), { Description: "To push and pull" });
   await anew(page, () => press(page, "Save"));
   await told(page, "hub-key was changed");
   await row.getByText("To push and pull").waitFor();
@@ -98,7 +98,7 @@ test("one's own: nobody else sees that it is there; of two changes the second is
   await fill(dialog(emil), { Value: SECOND });
   await press(emil, "Save");
   await told(emil, "my-token was changed");
-  await fill(dialog(second), { "What it is for": "something else" });
+  await fill(dialog(second), { Description: "something else" });
   await press(second, "Save");
   await dialog(second).locator(".form-problem").waitFor();
   refused(second, 412);

@@ -27,7 +27,7 @@ for (const [lang, theme, size] of [["en", "light", "wide"], ["zh", "dark", "narr
     await page.locator("#main details summary").press("Enter");
     assert.equal(await page.locator("#main details tbody tr").count(), site.there.past.length);
     // A spike is told from what was held all along, of all that ran for more than a second.
-    const mostly = page.locator("#main details").getByText(lang === "zh" ? "95% 的时间" : "19 of 20 seconds");
+    const mostly = page.locator("#main details").getByText(lang === "zh" ? "95% 的时间" : "95 % of the time");
     assert.ok((await mostly.count()) >= 4);
     assert.deepEqual(await look(page, lang), []);
     await page.context().close();
@@ -39,7 +39,7 @@ test("a task's page and an attempt lead to it, and an editor takes it back by ke
   await page.goto(`/runs/${site.there.runs[3]}/tasks/eat`);
   await settled(page);
   await page.getByText(/^memory .* instead of 1Gi: peaks of 3 attempts/i).waitFor();
-  await page.getByRole("link", { name: "Sizing", exact: true }).press("Enter");
+  await page.getByRole("link", { name: "Right-sizing", exact: true }).press("Enter");
   await page.waitForURL(`**${PAGE}`);
   await settled(page);
   // The values of the last attempt but one stand in the legend.
@@ -47,22 +47,22 @@ test("a task's page and an attempt lead to it, and an editor takes it back by ke
   await plot.focus();
   for (let at = 0; at < 5; at += 1) await page.keyboard.press("ArrowRight");
   assert.equal(await plot.locator(".u-legend .u-value").first().innerText(), "5");
-  await page.getByRole("button", { name: "Take sizing back" }).press("Enter");
-  await page.getByRole("dialog").getByRole("button", { name: "Take sizing back" }).press("Enter");
-  await page.getByText("emil did so").waitFor();
+  await page.getByRole("button", { name: "Revert to requested" }).press("Enter");
+  await page.getByRole("dialog").getByRole("button", { name: "Revert to requested" }).press("Enter");
+  await page.getByText("Reverted by emil").waitFor();
   await settled(page);
-  await page.getByRole("button", { name: "Size it again" }).press("Enter");
-  await page.getByText("The task is sized again").waitFor();
+  await page.getByRole("button", { name: "Resume right-sizing" }).press("Enter");
+  await page.getByText("Right-sizing is resumed").waitFor();
   await settled(page);
   // Beside how it is sized stands where that is said: an editor changes it for the task, an owner for the project, too.
   assert.match(await page.locator("[data-mode]").innerText(), /\(auto\)$/i);
   assert.equal(await page.locator("#change-mode a").count(), 1);
-  await page.getByRole("link", { name: "Change that for the task" }).press("Enter");
+  await page.getByRole("link", { name: "Change for this task" }).press("Enter");
   await page.waitForURL("**/projects/default/pipelines/hungry/edit#task/eat");
   await page.context().close();
   const viewer = await site.open({ as: "vera" });
   await viewer.goto(PAGE);
   await settled(viewer);
-  assert.equal(await viewer.getByRole("button", { name: "Take sizing back" }).count(), 0);
+  assert.equal(await viewer.getByRole("button", { name: "Revert to requested" }).count(), 0);
   assert.equal(await viewer.locator("#change-mode").count(), 0);
 });

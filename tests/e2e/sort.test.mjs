@@ -24,12 +24,12 @@ test("people are sorted by a heading, and turned round by it", async () => {
   await page.goto("/users");
   await settled(page);
   const byName = await rows(page);
-  assert.deepEqual(await told(page), { Person: "ascending", "Last seen": "none", Since: "none" });
-  await page.getByRole("columnheader", { name: "Person" }).getByRole("link").click();
+  assert.deepEqual(await told(page), { User: "ascending", "Last seen": "none", Since: "none" });
+  await page.getByRole("columnheader", { name: "User" }).getByRole("link").click();
   await page.waitForURL("**/users?sort=-name");
   await settled(page);
   assert.deepEqual(await rows(page), byName.toReversed());
-  assert.equal((await told(page)).Person, "descending");
+  assert.equal((await told(page)).User, "descending");
   assert.deepEqual(await look(page, "en"), []);
 });
 
@@ -42,10 +42,10 @@ test("a heading is reached and used by the keyboard", async () => {
     await page.keyboard.press("Tab");
     if (await page.evaluate(() => document.activeElement?.matches("th[aria-sort] a.sort"))) break;
   }
-  assert.equal(await page.evaluate(() => document.activeElement?.textContent?.trim()), "Person");
+  assert.equal(await page.evaluate(() => document.activeElement?.textContent?.trim()), "User");
   await page.keyboard.press("Enter");
   await page.waitForURL("**/users?sort=-name");
-  assert.equal((await told(page)).Person, "descending");
+  assert.equal((await told(page)).User, "descending");
 });
 
 for (const lang of ["en", "zh"]) {

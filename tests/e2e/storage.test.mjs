@@ -44,7 +44,7 @@ async function changed(page, words) {
 
 test("files are brought, with their progress; one that is there is replaced only when somebody says so", async () => {
   const page = await open();
-  await page.getByText("Nothing is here yet").waitFor();
+  await page.getByText("This folder is empty").waitFor();
   await page.evaluate(() => {
     const words = new MutationObserver(() => {
       const line = document.querySelector(".files-upload-words");
@@ -58,7 +58,7 @@ test("files are brought, with their progress; one that is there is replaced only
   await network.send("Network.emulateNetworkConditions", { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 2_000_000 });
   await page.locator("#chosen").setInputFiles(file("large.bin", Buffer.alloc(2_000_000)));
   await page.getByRole("progressbar", { name: "large.bin" }).waitFor();
-  await changed(page, "large.bin is there");
+  await changed(page, "large.bin was uploaded");
   const seen = await page.evaluate(() => JSON.parse(sessionStorage.getItem("seen")).map((line) => Number(/(\d+) %/.exec(line)?.[1])));
   assert.ok(seen.some((percent) => percent > 0 && percent < 100), `how far it was is shown: ${seen}`);
   assert.deepEqual(seen, seen.toSorted((a, b) => a - b));
@@ -77,11 +77,11 @@ test("files are brought, with their progress; one that is there is replaced only
   await page.locator("#chosen").setInputFiles([file("large.bin", "small now"), file("second.txt", "two")]);
   await dialog(page, "Replace large.bin?").waitFor();
   await press(page, "Cancel");
-  await changed(page, "second.txt is there");
+  await changed(page, "second.txt was uploaded");
   await row(page, "large.bin").getByText("1.9 MiB").waitFor();
   await page.locator("#chosen").setInputFiles(file("large.bin", "small now"));
   await press(page, "Replace");
-  await changed(page, "large.bin is there");
+  await changed(page, "large.bin was uploaded");
   assert.equal((await fetchText(page, "large.bin")), "small now");
   refused(page, 409, 412);
   flawless(page);
@@ -99,7 +99,7 @@ test("a folder is made, files are dropped into it, one is taken along, and both 
   refused(page, 422);
   await fill(dialog(page), { Name: "data" });
   await press(page, "Save");
-  await changed(page, "The folder data was made");
+  await changed(page, "The folder data was created");
   await row(page, "data").getByRole("link", { name: "data", exact: true }).click();
   await page.waitForURL(/path=data/);
   await settled(page);
@@ -108,7 +108,7 @@ test("a folder is made, files are dropped into it, one is taken along, and both 
     carried.items.add(new File(["dropped here"], "dropped.txt"));
     for (const name of ["dragover", "drop"]) document.body.dispatchEvent(new DragEvent(name, { dataTransfer: carried, bubbles: true, cancelable: true }));
   });
-  await changed(page, "dropped.txt is there");
+  await changed(page, "dropped.txt was uploaded");
   const coming = page.waitForEvent("download");
   await page.getByRole("link", { name: "Download dropped.txt" }).click();
   assert.equal(readFileSync(await (await coming).path(), "utf8"), "dropped here");
@@ -116,7 +116,7 @@ test("a folder is made, files are dropped into it, one is taken along, and both 
   await page.getByRole("button", { name: "Delete dropped.txt" }).click();
   await press(page, "Delete");
   await changed(page, "dropped.txt was deleted");
-  await page.getByText("Nothing is here yet").waitFor();
+  await page.getByText("This folder is empty").waitFor();
   await page.locator(".crumbs a").first().click();
   await row(page, "data").waitFor();
   await settled(page);
@@ -137,7 +137,7 @@ test("a table, JSON, a text, a picture and a page are looked at without being ta
   const page = await open();
   for (const [name, content] of Object.entries(contents)) {
     await page.locator("#chosen").setInputFiles(file(name, content));
-    await changed(page, `${name} is there`);
+    await changed(page, `${name} was uploaded`);
   }
   const show = async (name) => {
     await row(page, name).getByRole("link", { name, exact: true }).click();
@@ -174,18 +174,18 @@ test("a table, JSON, a text, a picture and a page are looked at without being ta
 
 test("a volume is added, used and taken away", async () => {
   const page = await open();
-  await page.getByRole("button", { name: "Add a volume" }).click();
+  await page.getByRole("button", { name: "Add volume" }).click();
   const form = dialog(page);
   await fill(form, { Kind: "claim" });
-  await form.getByLabel("Claim", { exact: true }).waitFor();
+  await form.getByLabel("PVC", { exact: true }).waitFor();
   await fill(form, { Kind: "object_store" });
   await form.getByLabel("Bucket", { exact: true }).waitFor();
-  await form.getByLabel("Secret with the access key's id").locator("option", { hasText: "hub-password" }).waitFor({ state: "attached" });
-  await fill(form, { Kind: "workspace", Name: "Not A Name", "Folder, below the project's own": "../elsewhere" });
+  await form.getByLabel("Secret with the access key ID").locator("option", { hasText: "hub-password" }).waitFor({ state: "attached" });
+  await fill(form, { Kind: "workspace", Name: "Not A Name", "Path in the project folder": "../elsewhere" });
   await press(page, "Save");
   await form.locator(".field-error").first().waitFor();
   refused(page, 422);
-  await fill(form, { Name: "sets", "Folder, below the project's own": "datasets/2026", "What it is for": "Data of this year" });
+  await fill(form, { Name: "sets", "Path in the project folder": "datasets/2026", Description: "Data of this year" });
   await press(page, "Save");
   await changed(page, "sets was added");
   await page.locator("tr[data-volume=sets]").getByText("Data of this year").waitFor();
@@ -193,11 +193,11 @@ test("a volume is added, used and taken away", async () => {
   await page.waitForURL(/volume=sets/);
   await settled(page);
   await page.locator("#chosen").setInputFiles(file("in.txt", "in the set"));
-  await changed(page, "in.txt is there");
+  await changed(page, "in.txt was uploaded");
   assert.equal(await fetchText(page, "datasets/2026/in.txt"), "in the set");
-  await page.getByRole("button", { name: "Take sets away" }).click();
-  await press(page, "Take away");
-  await changed(page, "sets was taken away");
+  await page.getByRole("button", { name: "Remove sets" }).click();
+  await press(page, "Remove");
+  await changed(page, "sets was removed");
   assert.equal(await page.locator("tr[data-volume=sets]").count(), 0);
   await row(page, "datasets").waitFor();
   flawless(page);
@@ -206,7 +206,7 @@ test("a volume is added, used and taken away", async () => {
 
 test("a registry is added with the secret of its password, and taken away", async () => {
   const page = await open();
-  await page.getByRole("button", { name: "Add a registry" }).click();
+  await page.getByRole("button", { name: "Add registry" }).click();
   const form = dialog(page);
   await fill(form, { Name: "hub", Host: "https://hub.example.org/x" });
   await press(page, "Save");
@@ -217,9 +217,9 @@ test("a registry is added with the secret of its password, and taken away", asyn
   await changed(page, "hub was added");
   const hub = page.locator("tr[data-registry=hub]");
   assert.match(await hub.innerText(), /hub\.example\.org:5000\s+robot\s+hub-password/);
-  await page.getByRole("button", { name: "Take hub away" }).click();
-  await press(page, "Take away");
-  await changed(page, "hub was taken away");
+  await page.getByRole("button", { name: "Remove hub" }).click();
+  await press(page, "Remove");
+  await changed(page, "hub was removed");
   assert.equal(await hub.count(), 0);
   flawless(page);
   await page.context().close();

@@ -70,7 +70,7 @@ test("what a task uses is drawn while it runs, beside what it may use", async ()
   // Bytes a second. It writes all the time: what was written before the first sample is in none.
   assert.ok(line(after, "disk_written").peak > 1e5, "it writes a megabyte again and again");
   assert.deepEqual(after.missing, ["network"], "waiting for storage is told by its group, or else by the machine");
-  assert.match(await part.locator("[data-usage-note]").innerText(), /^Not told here: network$/);
+  assert.match(await part.locator("[data-usage-note]").innerText(), /^Not available here: network$/);
   await page.locator("[data-usage-note]", { hasText: "network" }).waitFor();
   flawless(page);
   await page.context().close();

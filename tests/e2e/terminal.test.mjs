@@ -39,7 +39,7 @@ const shows = (page, text) => eventually(async () => {
   assert.ok(text instanceof RegExp ? text.test(all) : all.includes(text), `${text} in ${all}`);
 });
 const status = (page) => dialog(page).getByRole("status");
-const button = (page) => page.getByRole("button", { name: "Open a terminal", exact: true });
+const button = (page) => page.getByRole("button", { name: "Open terminal", exact: true });
 
 async function open(as, look = {}) {
   const page = await site.open({ as, ...look });
@@ -98,7 +98,7 @@ test("a terminal shows what the task had, runs it again, and its end is in the l
     assert.notEqual(red, "");
   });
   assert.equal((await entries("terminal.open")).length, 1);
-  await press(page, "End the terminal");
+  await press(page, "End terminal");
   await dialog(page).waitFor({ state: "detached" });
   await eventually(async () => {
     const [end] = await entries("terminal.close");
@@ -120,7 +120,7 @@ test("keys are the shell's, and there is a way out without a mouse", async () =>
   await shows(page, "\\t 033   x");
   assert.equal(await dialog(page).count(), 1, "Escape did not close it");
   await page.keyboard.press("Control+Shift+L");
-  assert.equal(await page.evaluate(() => document.activeElement.textContent), "End the terminal");
+  assert.equal(await page.evaluate(() => document.activeElement.textContent), "End terminal");
   await page.keyboard.press("Escape");
   await dialog(page).waitFor({ state: "detached" });
   flawless(page);

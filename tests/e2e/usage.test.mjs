@@ -13,7 +13,7 @@ test("usage has a price, a chart, a table and a file", async () => {
   const page = await site.open({ as: "ada" });
   await page.goto("/usage");
   await settled(page);
-  await page.getByText("Nothing has a price").waitFor();
+  await page.getByText("No prices are set").waitFor();
   assert.ok((await page.locator(".usage-chart rect").count()) > 0);
   assert.deepEqual(await look(page, "en"), []);
   await page.getByRole("button", { name: "Add price" }).click();
@@ -78,11 +78,11 @@ test("a spent budget marks the project and stops what is new", async () => {
   });
   await page.getByRole("button", { name: "Set budget" }).click();
   const dialog = page.getByRole("dialog");
-  await dialog.getByLabel("Amount for each month").fill("0.01");
-  await dialog.getByLabel("Start nothing new once it is spent").check();
+  await dialog.getByLabel("Monthly amount").fill("0.01");
+  await dialog.getByLabel("Stop new runs once it is spent").check();
   await dialog.getByRole("button", { name: "Save" }).click();
   await page.getByText("The budget is saved").waitFor();
-  await page.getByText("Budget spent: nothing new starts").waitFor();
+  await page.getByText("Budget spent: no new runs").waitFor();
   assert.deepEqual(await look(page, "en"), []);
   const refused = await page.evaluate(async () => {
     const headers = { "content-type": "application/json", "accept-language": "en" };

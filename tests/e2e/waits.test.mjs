@@ -39,7 +39,7 @@ const site = siteFor(async (server) => {
 });
 
 const WORDS = {
-  en: ["Why it waits", "It is its turn when one of these has ended", /starts in about/],
+  en: ["Pending reason", "Next when one of these ends", /estimated start in/],
   zh: ["等待原因", "以下任意一个结束后即轮到它", /任务的并行上限为 2/],
 };
 

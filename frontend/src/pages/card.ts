@@ -1,4 +1,4 @@
-//! One graphics card: what it does, who holds it, its last hour, and what could be done better.
+//! One GPU: what it does, who holds it, its last hour, and what could be done better.
 
 import { request } from "../api/client";
 import { Plot } from "../components/plot";

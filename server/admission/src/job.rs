@@ -17,9 +17,9 @@ pub struct Spec {
     pub key: String,
     /// What a person calls it: its task.
     pub name: String,
-    /// Its project.
+    /// Project.
     pub project: String,
-    /// Whom it runs for.
+    /// User that it runs for.
     pub person: String,
     /// Its run: jobs with the same number are of one run, and of jobs that have waited equally long those of the run with the
     /// smaller number go first, on every server.
@@ -53,7 +53,7 @@ pub struct Spec {
 /// Which tasks of a run must not share a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Apart {
-    /// The task.
+    /// Task.
     pub task: u32,
     /// Whether it must be alone; else only those that must be keep away from it.
     pub required: bool,
@@ -66,7 +66,7 @@ pub struct Elastic {
     pub each: Ask,
     /// How few.
     pub min: u32,
-    /// How many.
+    /// Count.
     pub max: u32,
     /// Whether single workers can be taken and given while it runs.
     pub scales: bool,
@@ -167,7 +167,7 @@ impl Known {
 pub(crate) enum State {
     /// It waits.
     Waiting {
-        /// Since when.
+        /// Time of creation or start.
         since: Timestamp,
         /// Until when it does not borrow.
         cool_until: Option<Timestamp>,
@@ -179,7 +179,7 @@ pub(crate) enum State {
 /// What a job holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Held {
-    /// Since when.
+    /// Time of creation or start.
     pub(crate) since: Timestamp,
     /// Its priority with what waiting had added when it started. A job that has waited for days would otherwise be the
     /// newest, and the first to go, each time that it starts.

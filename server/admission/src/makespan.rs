@@ -28,12 +28,12 @@ pub struct Step {
     pub priority: i32,
 }
 
-/// How long something takes in all.
+/// Estimated total duration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Makespan {
     /// Half of the plays were shorter.
     pub p50: Duration,
-    /// Nine of ten were.
+    /// 90th percentile of the duration.
     pub p90: Duration,
 }
 

@@ -12,7 +12,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 /// A limit that tasks name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NamedLimit {
-    /// Its name.
+    /// Name.
     pub name: String,
     /// How many jobs may hold it at once.
     pub at_once: Option<u32>,

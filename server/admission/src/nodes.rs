@@ -27,7 +27,7 @@ const STRANGER_AFTER: Duration = Duration::from_secs(60);
 pub struct NodeRoom {
     /// The node groups that it is of.
     pub groups: Vec<String>,
-    /// What it has for jobs.
+    /// Allocatable resources.
     pub has: Ask,
     /// What those take of it that are no jobs of this desk.
     pub others: Ask,

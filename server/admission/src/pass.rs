@@ -36,7 +36,7 @@ pub enum Victim {
     Workers {
         /// Which.
         job: JobId,
-        /// How many.
+        /// Count.
         keeps: u32,
         /// For whom.
         by: JobId,

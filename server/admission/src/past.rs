@@ -21,13 +21,13 @@ pub(crate) struct Past {
 /// What jobs of a project held between two moments, on average, before a desk knew of them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HeldBefore {
-    /// The project.
+    /// Project.
     pub project: String,
     /// The node group whose quota it was counted to.
     pub node_group: Option<String>,
     /// From when.
     pub from: Timestamp,
-    /// Until when.
+    /// End time.
     pub until: Timestamp,
     /// Processing power, in thousandths of a core.
     pub cpu: f64,

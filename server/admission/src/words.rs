@@ -12,9 +12,9 @@ use crate::named::NamedUse;
 /// Whose job waits.
 #[derive(Clone, Copy, Debug)]
 pub struct Whose<'w> {
-    /// Its project.
+    /// Project.
     pub project: &'w str,
-    /// Whom it runs for.
+    /// User that it runs for.
     pub person: &'w str,
 }
 
@@ -94,7 +94,7 @@ fn without_amounts(why: &Explanation, project: &str) -> String {
         WaitRule::Scattered => {
             "enough is free in all, but no nodes have it where all of its workers would fit".to_owned()
         }
-        WaitRule::Faulty => "asks for a part of a graphics card, and none has so much of it free".to_owned(),
+        WaitRule::Faulty => "asks for a part of a GPU, and none has so much of it free".to_owned(),
         WaitRule::NeverFits => {
             "its workers do not fit on the nodes that there are, however they are placed".to_owned()
         }

@@ -63,7 +63,7 @@ fn a_limit_on_cards_of_a_type_holds_back_those_alone_and_is_told() {
     assert_eq!(
         started,
         ["any", "others"],
-        "cards of any type, and those of others, are no matter of the limit"
+        "GPUs of any type, and those of others, are no matter of the limit"
     );
     let why = case.why("third", 2);
     let short = &why.shortages[0];
@@ -85,7 +85,7 @@ fn a_guarantee_of_cards_of_a_type_comes_back() {
     case.wait(of("guest", job("any", 3)));
     assert_eq!(case.pass(0).len(), 3);
     case.wait(of("owner", h100("mine", 2)));
-    assert!(case.pass(1).is_empty(), "one card is free, of the other type");
+    assert!(case.pass(1).is_empty(), "one GPU is free, of the other type");
     assert_eq!(case.victims(), ["second"], "not the newest, which has none of them");
     case.end("second", 2);
     assert_eq!(case.pass(2), ["mine"]);

@@ -49,12 +49,12 @@ fn after_a_half_life_half_of_it_counts_also_after_a_restart() {
     // All of eight cards for a day count as four at its end, as two a day later, as one after another day.
     for (day, more) in [(1, 3), (2, 1)] {
         for mut case in both(day * DAY) {
-            assert_eq!(next(&mut case, more, day * DAY), "other", "{more} cards are less, on day {day}");
+            assert_eq!(next(&mut case, more, day * DAY), "other", "{more} GPUs are less, on day {day}");
         }
     }
     for (day, less) in [(2, 3), (3, 2)] {
         for mut case in both(day * DAY) {
-            assert_eq!(next(&mut case, less, day * DAY), "greedy", "{less} cards are more, on day {day}");
+            assert_eq!(next(&mut case, less, day * DAY), "greedy", "{less} GPUs are more, on day {day}");
         }
     }
 }
@@ -91,5 +91,5 @@ fn it_counts_for_a_project_of_which_nothing_is_said_also_when_the_cluster_says_l
     let groups = BTreeMap::from([("fast".to_owned(), Ask::of(1 << 40, 1 << 50, 0, 4))]);
     case.desk.set_room(Ask::of(1 << 40, 1 << 50, 0, 8), groups);
     assert!(case.desk.held_before(&fast, at(DAY)));
-    assert_eq!(next(&mut case, 3, DAY), "other", "three cards are less than what it held");
+    assert_eq!(next(&mut case, 3, DAY), "other", "three GPUs are less than what it held");
 }

@@ -199,7 +199,7 @@ fn what_others_went_for_is_not_taken_by_a_later_one() {
     case.end(&victims[0], 2);
     // One card is free, two are on their way; the last borrower goes for the later one.
     case.wait_since(Spec { project: "second".into(), ..job("late", 1) }, 2);
-    assert!(case.pass(3).is_empty(), "the free card is promised");
+    assert!(case.pass(3).is_empty(), "the free GPU is promised");
     case.end(&victims[1], 4);
     case.end(&victims[2], 4);
     assert_eq!(case.pass(5), ["wide"]);
@@ -226,7 +226,7 @@ fn what_is_kept_free_once_its_own_jobs_are_gone_is_not_on_its_way_to_others() {
     assert!(case.pass(5).is_empty());
     assert_eq!(case.victims(), ["old"]);
     case.end("new", 6);
-    assert!(case.pass(6).is_empty(), "the free card is promised to the wide one");
+    assert!(case.pass(6).is_empty(), "the free GPU is promised to the wide one");
     case.end("large", 7);
     assert_eq!(case.pass(7), ["wide"]);
     case.end("old", 8);
@@ -325,7 +325,7 @@ fn what_another_scheduler_may_give_stays_within_every_bound() {
     };
     let most = |resource: Resource, amount: u64| Amounts::from_iter([(resource, amount)]);
     assert_eq!(may_have(Quota::default(), 100), 16);
-    assert_eq!(may_have(Quota::default(), 8), 6, "others may end, but there are no more cards than eight");
+    assert_eq!(may_have(Quota::default(), 8), 6, "others may end, but there are no more GPUs than eight");
     let limit = |resource, amount| Quota { limit: most(resource, amount), ..Quota::default() };
     assert_eq!(may_have(limit(Resource::Gpus, 9), 100), 5, "what the project holds beside it counts");
     assert_eq!(may_have(limit(Resource::Pods, 5), 100), 3);
@@ -367,7 +367,7 @@ fn what_every_job_must_have_goes_before_what_any_has_beyond() {
     case.wait(elastic("b", 3, 8));
     case.wait(job("c", 2));
     assert_eq!(case.pass(0).len(), 3);
-    assert_eq!(case.workers("a") + case.workers("b"), 4, "the first workers beside six cards");
+    assert_eq!(case.workers("a") + case.workers("b"), 4, "the first workers beside six GPUs");
     // Nothing goes below what it must have, and the first worker never.
     case.wait_since(job("more", 2), 1);
     case.pass(1);

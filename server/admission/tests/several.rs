@@ -200,7 +200,7 @@ fn start_of(job: JobId, desk: &mut Desk, mut runs: Vec<(u64, JobId)>, mut now: u
     }
 }
 
-/// In seconds.
+/// Duration, in seconds.
 fn length(desk: &Desk, job: JobId) -> u64 {
     desk.spec(job).unwrap().timeout.unwrap().as_secs()
 }

@@ -11,11 +11,11 @@ pub const NAME: &str = "Cubeloom";
 pub struct Message {
     /// The same whenever it is sent again.
     pub id: String,
-    /// When what it tells happened.
+    /// Time of the event.
     pub at: Timestamp,
     /// The language of its words.
     pub language: Language,
-    /// One line.
+    /// Single line of text.
     pub title: String,
     /// What else there is to say, a line each.
     pub lines: Vec<String>,

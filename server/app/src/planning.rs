@@ -21,7 +21,7 @@ use crate::platform::PROJECT;
 pub struct Source {
     /// Where it lies.
     pub file: PathBuf,
-    /// What stands in it.
+    /// Content.
     pub text: String,
 }
 

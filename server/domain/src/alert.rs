@@ -32,7 +32,7 @@ pub enum AlertKind {
     NodeSetAside,
     /// The workers of a task get more or less than before, by what earlier attempts used.
     SizeChanged,
-    /// A task holds graphics cards and does not use them.
+    /// A task holds GPUs and does not use them.
     GpuIdle,
     /// A task hangs: it has reported no step for longer than its pattern explains.
     TaskHangs,
@@ -80,19 +80,19 @@ impl AlertKind {
     }
 }
 
-/// Something that happened.
+/// An event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Alert {
     /// What kind of thing.
     pub kind: AlertKind,
-    /// When.
+    /// Time of the event or change.
     pub at: Timestamp,
-    /// The project.
+    /// Project.
     pub project: String,
     /// The pipeline, when it is about one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub pipeline: Option<String>,
-    /// The run.
+    /// Run.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub run: Option<RunId>,
     /// Whether that run is a task of another one.
@@ -101,13 +101,13 @@ pub struct Alert {
     /// Who started it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub user: Option<String>,
-    /// The task.
+    /// Task.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub task: Option<String>,
     /// Of how many of its instances.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub count: Option<u64>,
-    /// Since when.
+    /// Time of creation or start.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub since: Option<Timestamp>,
     /// What is said of it: a sentence of the server's own, in English.
@@ -239,7 +239,7 @@ pub enum ChannelKind {
 }
 
 impl ChannelKind {
-    /// All of them.
+    /// All items.
     pub const ALL: [Self; 6] =
         [Self::Webhook, Self::Slack, Self::Feishu, Self::Dingtalk, Self::Wecom, Self::Email];
 
@@ -285,9 +285,9 @@ pub enum Language {
 pub struct QuietHours {
     /// When they begin, `HH:MM` by the clock of `zone`.
     pub from: String,
-    /// When they end; earlier than `from` is on the next day.
+    /// End time. A time earlier than `from` is on the next day.
     pub until: String,
-    /// The time zone, by its IANA name.
+    /// Time zone, as an IANA name.
     pub zone: String,
 }
 
@@ -296,7 +296,7 @@ pub struct QuietHours {
 pub struct Rules {
     /// Of which kinds.
     pub events: Vec<AlertKind>,
-    /// Of which pipelines; of all when empty.
+    /// Pipelines to report on. Empty means all pipelines.
     #[serde(default)]
     pub pipelines: Vec<String>,
     /// How long a task must have waited.
@@ -343,9 +343,9 @@ impl Rules {
 pub struct Channel {
     /// A ULID.
     pub id: String,
-    /// The project.
+    /// Project.
     pub project: String,
-    /// What it is called.
+    /// Name.
     pub name: String,
     /// Where messages go.
     pub kind: ChannelKind,
@@ -357,11 +357,11 @@ pub struct Channel {
     pub secret: Option<String>,
     /// What it wants to hear of.
     pub rules: Rules,
-    /// Whether it is used.
+    /// Whether it is enabled.
     pub enabled: bool,
-    /// Who made it.
+    /// Name of the creator.
     pub created_by: String,
-    /// Since when there is one.
+    /// Creation time.
     pub created_at: Timestamp,
     /// Counts its changes, from 1.
     pub revision: u64,
@@ -396,7 +396,7 @@ impl DeliveryState {
 pub struct Delivery {
     /// A ULID that is made of the channel and the alert's key.
     pub id: String,
-    /// The channel; of a mail to the person whose run it is, that person's id.
+    /// Channel. For an email to the owner of the run, the ID of that user.
     pub channel: String,
     /// What happened.
     pub alert: Alert,
@@ -404,13 +404,13 @@ pub struct Delivery {
     pub batch: String,
     /// What became of it.
     pub state: DeliveryState,
-    /// When it is sent, or tried again.
+    /// Time of the next delivery attempt.
     pub due_at: Option<Timestamp>,
-    /// How often it was tried.
+    /// Number of delivery attempts.
     pub tries: u32,
-    /// When it was sent, or given up.
+    /// Time at which the message was sent or finally failed.
     pub ended_at: Option<Timestamp>,
-    /// What the receiver said last, or why it could not be asked.
+    /// Last response of the receiver, or the reason why it could not be reached.
     pub answer: Option<String>,
 }
 

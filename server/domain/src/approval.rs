@@ -32,7 +32,7 @@ pub enum OnRejection {
 /// What somebody decided.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decision {
-    /// Yes or no.
+    /// Whether it is approved.
     pub approved: bool,
     /// Who decided.
     pub by: String,

@@ -22,17 +22,17 @@ pub enum Owner {
 pub struct SealedSecret {
     /// Whose.
     pub owner: Owner,
-    /// The name that tasks use.
+    /// Name by which tasks refer to it.
     pub name: String,
-    /// What it is for.
+    /// Description.
     pub description: String,
     /// The encrypted value.
     pub sealed: String,
-    /// Since when there is one.
+    /// Creation time.
     pub created_at: Timestamp,
     /// When its value was last set.
     pub updated_at: Timestamp,
-    /// By whom.
+    /// Author of the change.
     pub updated_by: String,
     /// Counts its changes, from 1.
     pub revision: u64,
@@ -41,21 +41,21 @@ pub struct SealedSecret {
 /// Storage that tasks name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Volume {
-    /// The project.
+    /// Project.
     pub project: String,
-    /// The name that tasks use.
+    /// Name by which tasks refer to it.
     pub name: String,
-    /// What it is for.
+    /// Description.
     pub description: String,
-    /// Where it is.
+    /// Location.
     pub place: VolumePlace,
-    /// Since when there is one.
+    /// Creation time.
     pub created_at: Timestamp,
     /// Counts its changes, from 1.
     pub revision: u64,
 }
 
-/// Where a volume is.
+/// Location of a volume.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum VolumePlace {
@@ -64,16 +64,16 @@ pub enum VolumePlace {
         /// Below the project's workspace, with `/` between its parts.
         path: String,
     },
-    /// A folder of the server's machine. Only an administrator may name one.
+    /// A folder on the server. Only administrators can specify one.
     Folder {
-        /// Absolute.
+        /// Absolute path.
         path: String,
     },
     /// A PersistentVolumeClaim on a Kubernetes cluster.
     Claim {
-        /// The cluster.
+        /// Cluster.
         cluster: String,
-        /// The claim's name, in the project's namespace.
+        /// Name of the claim, in the project's namespace.
         claim: String,
         /// Where the server itself sees the claim's files, absolute: people can look into it then. Only an administrator may
         /// name one.
@@ -84,33 +84,33 @@ pub enum VolumePlace {
     ObjectStore {
         /// `s3`, `cos`, `oss`, ...: a scheme that the transfer template reads.
         scheme: String,
-        /// The bucket.
+        /// Bucket.
         bucket: String,
-        /// Below it.
+        /// Prefix within the bucket.
         prefix: String,
-        /// The service's address, where it is not the vendor's own.
+        /// Endpoint of the service. Omitted if it is the vendor's own.
         endpoint: Option<String>,
-        /// The region.
+        /// Region.
         region: Option<String>,
         /// The project's secret that holds the access key's id, and the one that holds its secret.
         credentials: Option<(String, String)>,
     },
 }
 
-/// A registry of container images.
+/// A container image registry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Registry {
-    /// The project.
+    /// Project.
     pub project: String,
-    /// What it is called here.
+    /// Name of the registry in Cubeloom.
     pub name: String,
-    /// Its host, with a port perhaps.
+    /// Host name, optionally with a port.
     pub host: String,
-    /// The account there.
+    /// Account name.
     pub user: String,
     /// The project's secret that holds the password.
     pub secret: Option<String>,
-    /// Since when there is one.
+    /// Creation time.
     pub created_at: Timestamp,
     /// Counts its changes, from 1.
     pub revision: u64,
@@ -121,19 +121,19 @@ pub struct Registry {
 pub struct Hook {
     /// A ULID.
     pub id: String,
-    /// The project.
+    /// Project.
     pub project: String,
-    /// The pipeline that it starts, in its newest version.
+    /// Pipeline to start. The newest version is used.
     pub pipeline: String,
-    /// What it is called.
+    /// Name.
     pub name: String,
-    /// Parameters of the runs that it starts; what the caller sends goes over them.
+    /// Parameters of the runs that it starts. Parameters sent by the caller take precedence.
     pub parameters: JsonMap,
-    /// The name of who made it: its runs are theirs.
+    /// Name of the user who created it. Its runs belong to this user.
     pub created_by: String,
-    /// Since when there is one.
+    /// Creation time.
     pub created_at: Timestamp,
-    /// When it was last used.
+    /// Time of last use.
     pub used_at: Option<Timestamp>,
     /// Counts its changes, from 1: the signature in its URL holds for one revision only.
     pub revision: u64,

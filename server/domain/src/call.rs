@@ -20,7 +20,7 @@ pub struct Call {
 pub enum Called {
     /// A pipeline of the project.
     Pipeline {
-        /// Its name.
+        /// Name.
         name: String,
         /// Its version; the newest of when the task starts, where none is named.
         #[serde(skip_serializing_if = "Option::is_none", default)]

@@ -67,7 +67,7 @@ impl FromIterator<(String, Arc<dyn Executor>)> for Clusters {
     }
 }
 
-/// How a cluster is.
+/// Connection state of a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// Nothing was asked of it yet.
@@ -76,14 +76,14 @@ pub enum Standing {
     Connected,
     /// It does not answer.
     Away {
-        /// Since when.
+        /// Time of creation or start.
         since: Timestamp,
-        /// What was tried, and what came of it.
+        /// Attempted operation and its result.
         why: String,
     },
     /// It does not know us (any more).
     Refused {
-        /// Since when.
+        /// Time of creation or start.
         since: Timestamp,
         /// What it says.
         why: String,
@@ -120,7 +120,7 @@ pub struct Finding {
     pub subject: Subject,
     /// Its name: a program, a kind as `<plural>.<group>/<version>`, an object, `<verb> <resource>`, the field of a setting.
     pub name: String,
-    /// Whether it is there.
+    /// Whether it is installed.
     pub found: bool,
     /// Its version, or another detail.
     pub detail: Option<String>,
@@ -176,9 +176,9 @@ impl Subject {
 /// A cluster that an administrator has added.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClusterRecord {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// What it is for.
+    /// Description.
     pub description: String,
     /// What was said of it.
     pub settings: ClusterSettings,
@@ -186,7 +186,7 @@ pub struct ClusterRecord {
     pub sealed: Option<String>,
     /// The password or the token that its Prometheus wants, encrypted.
     pub sealed_prometheus: Option<String>,
-    /// Since when it is known.
+    /// Registration time.
     pub created_at: Timestamp,
     /// Counts its changes, from 1.
     pub revision: u64,
@@ -196,9 +196,9 @@ pub struct ClusterRecord {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClusterSettings {
-    /// How it is reached.
+    /// Access method.
     pub access: AccessKind,
-    /// The kubeconfig's context; its current one when absent.
+    /// Context of the kubeconfig. Defaults to its current context.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub context: Option<String>,
     /// What cannot be found out of a Kubernetes cluster. `{project}` in it stands for a project's name.
@@ -206,16 +206,17 @@ pub struct ClusterSettings {
     /// What is said of a Slurm cluster, which is reached by its commands.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub slurm: Option<SlurmSettings>,
-    /// How long the objects of a job that has ended are kept, in seconds.
+    /// Retention of the manifests of a finished job, in seconds.
     pub keep: u64,
-    /// How long a pod may wait for what does not come by itself (an image, a volume, a Secret), in seconds.
+    /// Pending timeout: maximum time that a pod may wait for a missing dependency (an image, a volume, a Secret), in
+    /// seconds.
     pub patience: u64,
     /// Where its measurements are.
     #[serde(default)]
     pub monitoring: MonitoringSettings,
 }
 
-/// How a cluster is reached.
+/// Access method of a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AccessKind {
@@ -232,7 +233,7 @@ pub enum AccessKind {
 pub struct ClusterFault {
     /// The field, as a JSON pointer.
     pub field: &'static str,
-    /// A sentence.
+    /// Message.
     pub message: String,
 }
 

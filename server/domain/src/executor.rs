@@ -77,9 +77,9 @@ pub struct Facts {
     pub cluster: String,
     /// Its kind: `local`, ...
     pub kind: String,
-    /// Its nodes.
+    /// Nodes.
     pub nodes: Vec<NodeFacts>,
-    /// Node groups that a placement may name.
+    /// Node groups that a placement can refer to.
     #[serde(default)]
     pub node_groups: Vec<String>,
     /// Secrets that tasks may name.
@@ -119,7 +119,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// What all nodes have together.
+    /// Total capacity of all nodes.
     #[must_use]
     pub fn capacity(&self) -> Amount {
         self.nodes.iter().fold(Amount::default(), |sum, node| sum.plus(node.amount()))
@@ -129,13 +129,13 @@ impl Facts {
 /// What one node has for jobs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct NodeFacts {
-    /// Its name.
+    /// Name.
     pub name: String,
     /// Processing power.
     pub cpu: Cpu,
     /// Memory.
     pub memory: Bytes,
-    /// Graphics cards that are handed out whole.
+    /// GPUs that are handed out whole.
     #[serde(default)]
     pub gpus: Vec<GpuFacts>,
     /// Slices of cards, how many of each profile of MIG.
@@ -198,12 +198,12 @@ pub fn largest(nodes: &[NodeFacts], asked: &Resources, node_group: Option<&str>)
     Some(Size { cpu: largest.cpu, memory: largest.memory })
 }
 
-/// One graphics card.
+/// One GPU.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GpuFacts {
-    /// Its UUID.
+    /// UUID.
     pub uuid: String,
-    /// Its product name.
+    /// Product name.
     pub name: String,
     /// Its memory.
     pub memory: Bytes,

@@ -4,21 +4,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::executor::{GpuFacts, NodeFacts};
 
-/// How many cards there are, and which of them no job gets.
+/// Total number of GPUs, and the unhealthy GPUs that are excluded from scheduling.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FaultyCards {
-    /// How many there are, these among them.
+    /// Total number of GPUs, including the excluded ones.
     pub all: usize,
-    /// Those that no job gets.
+    /// GPUs excluded from scheduling.
     pub cards: Vec<FaultyCard>,
 }
 
-/// A card that no job gets.
+/// A GPU excluded from scheduling.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FaultyCard {
-    /// Its number on its node.
+    /// Index on its node.
     pub index: usize,
-    /// Its UUID.
+    /// UUID.
     pub uuid: String,
     /// The error that the driver has reported of it.
     pub xid: u32,
@@ -42,11 +42,11 @@ impl FaultyCards {
     /// Which ones, in a sentence.
     #[must_use]
     pub fn sentence(&self) -> String {
-        let card = |FaultyCard { index, xid, .. }: &FaultyCard| format!("XID {xid} on card {index}");
+        let card = |FaultyCard { index, xid, .. }: &FaultyCard| format!("XID {xid} on GPU {index}");
         let which = self.cards.iter().map(card).collect::<Vec<_>>().join(", ");
         match self.cards.len() {
-            1 => format!("1 of {} cards is faulty: {which}", self.all),
-            count => format!("{count} of {} cards are faulty: {which}", self.all),
+            1 => format!("1 of {} GPUs is faulty: {which}", self.all),
+            count => format!("{count} of {} GPUs are faulty: {which}", self.all),
         }
     }
 }
@@ -63,9 +63,9 @@ mod tests {
             FaultyCards::of(&[NodeFacts { gpus, ..NodeFacts::default() }]).map(|found| found.sentence())
         };
         assert_eq!(said(&[None, None]), None);
-        let one = "1 of 4 cards is faulty: XID 79 on card 2";
+        let one = "1 of 4 GPUs is faulty: XID 79 on GPU 2";
         assert_eq!(said(&[None, None, Some(79), None]).as_deref(), Some(one));
-        let two = "2 of 2 cards are faulty: XID 79 on card 0, XID 48 on card 1";
+        let two = "2 of 2 GPUs are faulty: XID 79 on GPU 0, XID 48 on GPU 1";
         assert_eq!(said(&[Some(79), Some(48)]).as_deref(), Some(two));
     }
 }

@@ -100,7 +100,7 @@ pub struct Hang {
     pub step: Option<f64>,
     /// When it last did; by its cards, when the last of them fell idle.
     pub since: Timestamp,
-    /// When that was seen to be too long.
+    /// Time at which the hang was detected.
     pub seen_at: Timestamp,
     /// The longest gap between two steps until then, in microseconds; by its cards, the longest time for which all were idle.
     pub longest: u64,
@@ -116,10 +116,10 @@ pub struct Hang {
     pub stacks: Vec<WorkerStack>,
 }
 
-/// What the processes of a worker were at.
+/// Stack traces of a worker's processes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkerStack {
-    /// The worker, `<role>-<index>`.
+    /// Worker, in the form `<role>-<index>`.
     pub worker: String,
     /// Text: each process with its threads, those of Python with their frames.
     pub text: String,
@@ -133,7 +133,7 @@ impl Hang {
         let longest = whole(Duration::from_micros(self.longest));
         if self.by_cards {
             return format!(
-                "its cards have been idle for {quiet}; never before were they for more than {longest} between two times at work"
+                "its GPUs have been idle for {quiet}; never before were they for more than {longest} between two times at work"
             );
         }
         format!(

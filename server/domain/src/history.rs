@@ -29,7 +29,7 @@ pub struct Lengths {
 /// How long something takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunTime {
-    /// Half of the attempts were shorter.
+    /// Median duration of the attempts.
     pub median: Duration,
     /// The standard deviation of the lengths' logarithms.
     pub spread: f64,

@@ -40,23 +40,23 @@ impl Role {
 pub struct Project {
     /// The name: a DNS-1123 label, never changed.
     pub name: String,
-    /// What it is called.
+    /// Name.
     pub label: String,
-    /// What it is for.
+    /// Description.
     pub description: String,
-    /// What of its jobs is kept.
+    /// Retention settings for finished jobs.
     pub keeping: Keeping,
-    /// Where its jobs may go.
+    /// Allowed clusters and default placement of its jobs.
     pub places: Places,
     /// Whether CPU and memory are chosen from real use, for tasks that do not say it.
     pub sizing: SizingMode,
-    /// Since when there is one.
+    /// Creation time.
     pub created_at: Timestamp,
     /// Counts its changes, from 1.
     pub revision: u64,
 }
 
-/// What a project wants kept of jobs that have ended.
+/// Retention settings of a project for finished jobs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Keeping {
     /// How long their objects stay on a cluster, in seconds; absent: as long as the cluster's settings say.
@@ -107,26 +107,26 @@ pub trait Keeps: Debug + Send + Sync {
     fn of_run<'a>(&'a self, run: &'a str) -> BoxFuture<'a, Result<Keeping, String>>;
 }
 
-/// A person.
+/// A user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct User {
     /// A ULID.
     pub id: String,
     /// What they sign in with: lower-case, unique, never changed.
     pub name: String,
-    /// What they are called.
+    /// Display name.
     pub display_name: String,
-    /// Where they can be reached.
+    /// Email address.
     pub email: Option<String>,
-    /// Whether they administer the whole platform.
+    /// Whether the user is a platform administrator.
     pub admin: bool,
-    /// Whether they may not sign in any more.
+    /// Whether sign-in is disabled for the user.
     pub disabled: bool,
     /// The OpenID Connect issuer and their subject there.
     pub federated: Option<Federated>,
-    /// Since when they are known.
+    /// Creation time.
     pub created_at: Timestamp,
-    /// When they last did something.
+    /// Time of the user's last activity.
     pub seen_at: Option<Timestamp>,
     /// Counts its changes, from 1.
     pub revision: u64,
@@ -146,13 +146,13 @@ pub struct Federated {
 /// A person's place in a project.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Member {
-    /// The project.
+    /// Project.
     pub project: String,
     /// The person.
     pub user: User,
     /// What they may do.
     pub role: Role,
-    /// Since when.
+    /// Time of creation or start.
     pub created_at: Timestamp,
     /// Counts its changes, from 1.
     pub revision: u64,
@@ -169,7 +169,7 @@ pub struct Session {
     pub key: String,
     /// The cookie before it, valid until the moment given.
     pub previous: Option<(String, Timestamp)>,
-    /// Since when.
+    /// Time of creation or start.
     pub created_at: Timestamp,
     /// When the cookie was last replaced.
     pub renewed_at: Timestamp,
@@ -177,9 +177,9 @@ pub struct Session {
     pub expires_at: Timestamp,
     /// When it was ended, if it was.
     pub revoked_at: Option<Timestamp>,
-    /// The address that signed in.
+    /// Address from which the user signed in.
     pub address: String,
-    /// The browser, as it calls itself.
+    /// Browser, as it identifies itself.
     pub agent: String,
 }
 
@@ -217,19 +217,19 @@ pub struct ApiToken {
     pub id: String,
     /// Whose.
     pub user_id: String,
-    /// What its person calls it.
+    /// Name that the user gave the token.
     pub name: String,
     /// SHA-256 of the secret part, in hexadecimal.
     pub hash: String,
     /// What it may be used for.
     pub scope: Scope,
-    /// Only in this project, when set.
+    /// Project to which the token is restricted, if set.
     pub project: Option<String>,
-    /// Since when.
+    /// Time of creation or start.
     pub created_at: Timestamp,
-    /// Until when.
+    /// End time.
     pub expires_at: Option<Timestamp>,
-    /// When it was last used, to a minute.
+    /// Time of last use, to the minute.
     pub used_at: Option<Timestamp>,
     /// When it was ended, if it was.
     pub revoked_at: Option<Timestamp>,
@@ -262,15 +262,15 @@ pub struct Link {
     pub id: String,
     /// SHA-256 of the secret, in hexadecimal.
     pub hash: String,
-    /// What it does.
+    /// Description of what it does.
     pub purpose: LinkPurpose,
     /// Whom it is for, as its maker noted.
     pub note: String,
-    /// The name of who made it.
+    /// Name of the user who created it.
     pub created_by: String,
-    /// Since when.
+    /// Time of creation or start.
     pub created_at: Timestamp,
-    /// Until when.
+    /// End time.
     pub expires_at: Timestamp,
     /// When it was used, if it was.
     pub used_at: Option<Timestamp>,
@@ -281,7 +281,7 @@ pub struct Link {
 pub struct AuditEntry {
     /// A ULID, so that entries sort by time.
     pub id: String,
-    /// When.
+    /// Time of the event or change.
     pub at: Timestamp,
     /// Who: the id, where the person has an account.
     pub user_id: Option<String>,
@@ -291,7 +291,7 @@ pub struct AuditEntry {
     pub via: String,
     /// From where: an IP address, or empty on the server's own machine.
     pub address: String,
-    /// In which project, when in one.
+    /// Project, if any.
     pub project: Option<String>,
     /// What was done, `<thing>.<verb>`: `pipeline.update`, `member.add`, ...
     pub action: String,

@@ -87,7 +87,7 @@ pub fn is_label(text: &str) -> bool {
 /// One instance of one task, within a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct InstanceKey {
-    /// The task.
+    /// Task.
     pub task: TaskIx,
     /// The instance of it.
     pub instance: InstanceIx,
@@ -97,11 +97,11 @@ pub struct InstanceKey {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct AttemptKey {
-    /// The run.
+    /// Run.
     pub run: RunId,
     /// The task's name, a DNS-1123 label.
     pub task: String,
-    /// The instance.
+    /// Instance.
     pub instance: InstanceIx,
     /// The number of the try, from 1.
     pub n: u32,

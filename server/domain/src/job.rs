@@ -17,11 +17,11 @@ use crate::sizing::AttemptSizing;
 /// What one attempt submits.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Job {
-    /// The attempt.
+    /// Attempt.
     pub key: AttemptKey,
-    /// The project.
+    /// Project.
     pub project: String,
-    /// The pipeline.
+    /// Pipeline.
     pub pipeline: String,
     /// Whom it runs for, and whose own secrets it may use: who started the run or, since then, wanted it to go on.
     pub user: String,
@@ -36,7 +36,7 @@ pub struct Job {
     pub template_digest: String,
     /// The template's folder on the machine that planned.
     pub template_folder: String,
-    /// The container image.
+    /// Container image.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub image: Option<String>,
     /// The host of its registry, where the project has an account to pull it with.
@@ -156,9 +156,9 @@ pub struct JobPreflight {
 /// One role of a job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JobRole {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// How many workers.
+    /// Number of workers.
     pub replicas: u32,
     /// What each runs; may hold `$(CUBELOOM_...)`, which lowering replaces.
     pub argv: Vec<String>,

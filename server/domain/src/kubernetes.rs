@@ -14,17 +14,17 @@ use crate::quota::Queue;
 
 /// Labels of every object and pod of a job.
 pub mod labels {
-    /// Who made it.
+    /// Name of the creator.
     pub const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
     /// The value of [`MANAGED_BY`].
     pub const CUBELOOM: &str = "cubeloom";
-    /// The run.
+    /// Run.
     pub const RUN: &str = "cubeloom/run";
-    /// The task.
+    /// Task.
     pub const TASK: &str = "cubeloom/task";
-    /// The instance.
+    /// Instance.
     pub const INSTANCE: &str = "cubeloom/instance";
-    /// The attempt's number.
+    /// Attempt number.
     pub const ATTEMPT: &str = "cubeloom/attempt";
     /// The job's name.
     pub const JOB: &str = "cubeloom/job";
@@ -92,7 +92,7 @@ pub struct KubernetesFacts {
     pub workspace_path: String,
     /// The uid and gid of its workers; not 0.
     pub uid: u32,
-    /// Secrets, in the namespace, that images are pulled with.
+    /// Secrets in the namespace used to pull images.
     pub pull_secrets: Vec<String>,
     /// Kinds that operators serve: `<plural>.<group>/<version>`, e.g. `pytorchjobs.kubeflow.org/v1`.
     pub kinds: BTreeMap<String, OperatorFacts>,
@@ -100,7 +100,7 @@ pub struct KubernetesFacts {
     pub volcano: Option<QueueFacts>,
     /// Kueue.
     pub kueue: Option<QueueFacts>,
-    /// Graphics cards.
+    /// GPUs.
     pub cards: CardFacts,
     /// The resource that RDMA devices are asked for by, e.g. `rdma/hca`.
     pub rdma: Option<String>,
@@ -109,7 +109,7 @@ pub struct KubernetesFacts {
     /// The account, in the namespace, of Spark's drivers: it may make pods, Services, ConfigMaps and claims there.
     /// Without one no driver starts executors by itself.
     pub spark_account: Option<String>,
-    /// Node groups that a placement may name.
+    /// Node groups that a placement can refer to.
     pub node_groups: BTreeMap<String, NodeGroupFacts>,
     /// Nodes that are spares at present: no pod goes there.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -138,7 +138,7 @@ pub struct QueueFacts {
     pub priority_class: Option<String>,
 }
 
-/// How graphics cards are asked for.
+/// How GPUs are asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct CardFacts {
@@ -161,15 +161,16 @@ pub struct CardFacts {
     pub mig: Vec<String>,
 }
 
-/// How the nodes of a group are told from others.
+/// Definition of the nodes of a group.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct NodeGroupFacts {
-    /// Labels that they have.
+    /// Labels of the nodes.
     pub selector: BTreeMap<String, String>,
-    /// Taints of theirs that jobs of the group tolerate.
+    /// Taints of the nodes that jobs of the group tolerate.
     pub tolerations: Vec<Toleration>,
-    /// Variables of the workers there, which tasks may set otherwise: NCCL's, for the network that these nodes have.
+    /// Environment variables of workers on these nodes, such as NCCL variables for their network. Tasks can override
+    /// them.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
     /// How many of them are kept free, to take the place of others that are away or set aside.
@@ -277,7 +278,7 @@ pub fn pull_secret(object: &str) -> String {
 /// What a job becomes on Kubernetes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KubernetesJob {
-    /// The attempt.
+    /// Attempt.
     pub key: AttemptKey,
     /// What was chosen and why, a sentence each.
     pub decisions: Vec<String>,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// A limit that tasks name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limit {
-    /// Its name.
+    /// Name.
     pub name: String,
     /// How many jobs may hold it at once.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -13,9 +13,9 @@ pub struct Limit {
     /// How many may be started with it in a minute.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub a_minute: Option<u32>,
-    /// What it protects.
+    /// Description of what the limit protects.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub description: Option<String>,
-    /// Counts its changes.
+    /// Revision number, incremented on each change.
     pub revision: u64,
 }

@@ -47,7 +47,7 @@ pub struct LogName {
 pub struct Log {
     /// Which one.
     pub name: LogName,
-    /// Its length in bytes.
+    /// Size, in bytes.
     pub length: u64,
 }
 

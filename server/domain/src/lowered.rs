@@ -24,7 +24,7 @@ pub enum Bindings {
     Slurm(Box<SlurmBindings>),
     /// For a run of another pipeline: the id that it gets.
     Run {
-        /// The id.
+        /// ID.
         run: RunId,
     },
     /// For an executor that needs none.
@@ -83,7 +83,7 @@ impl Lowered {
 /// The Kubernetes cluster that a job goes to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KubernetesBindings {
-    /// Its name.
+    /// Name.
     pub cluster: String,
     /// What was known of it, for the job's project, when the attempt was made: from it alone follow the objects.
     pub facts: KubernetesFacts,
@@ -92,7 +92,7 @@ pub struct KubernetesBindings {
 /// The Slurm cluster that a job goes to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SlurmBindings {
-    /// Its name.
+    /// Name.
     pub cluster: String,
     /// What was known of it, for the job's project, when the attempt was made: from it alone follows the script.
     pub facts: SlurmFacts,
@@ -120,7 +120,7 @@ pub struct WorkerBinding {
     /// More such ports: those of its processes but the first, where it is several.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub ports: Vec<u16>,
-    /// The graphics cards, by UUID.
+    /// The GPUs, by UUID.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub gpus: Vec<String>,
 }
@@ -150,7 +150,7 @@ pub struct LocalPaths {
 /// Processes on this machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LocalJob {
-    /// The attempt.
+    /// Attempt.
     pub key: AttemptKey,
     /// The project, which decides the uid.
     pub project: String,
@@ -173,9 +173,9 @@ pub struct LocalJob {
 /// One process on this machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LocalWorker {
-    /// Its name.
+    /// Name.
     pub name: WorkerName,
-    /// Its rank over all roles.
+    /// Rank across all roles.
     pub rank: u32,
     /// Its own folder, absolute.
     pub folder: String,

@@ -31,7 +31,7 @@ pub enum Measure<'a> {
     },
     /// An executor has done what the engine wanted; what came of it is reported later.
     Call {
-        /// The cluster.
+        /// Cluster.
         cluster: &'a str,
         /// What was wanted.
         call: Call,
@@ -40,14 +40,14 @@ pub enum Measure<'a> {
     },
     /// An attempt has ended, and its end is stored.
     Ended {
-        /// The cluster.
+        /// Cluster.
         cluster: &'a str,
         /// How.
         outcome: &'a Outcome,
     },
     /// A cluster's API server was asked something.
     Asked {
-        /// The cluster.
+        /// Cluster.
         cluster: &'a str,
         /// The method.
         method: &'a str,

@@ -26,22 +26,22 @@ pub struct ReportedModel {
     pub name: String,
     /// The folder that it lies in, below the project's workspace.
     pub path: String,
-    /// What kind of file it is: `onnx`, `pytorch`, ...
+    /// File format: `onnx`, `pytorch`, ...
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub format: Option<String>,
-    /// A digest of its content, such as `sha256:...`.
+    /// Digest of the content, such as `sha256:...`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub digest: Option<String>,
-    /// How large it is, in bytes.
+    /// Size, in bytes.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub size: Option<u64>,
-    /// How good it is.
+    /// Quality metrics.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub metrics: BTreeMap<String, f64>,
-    /// What it was trained with.
+    /// Training parameters.
     #[serde(skip_serializing_if = "JsonMap::is_empty", default)]
     pub parameters: JsonMap,
-    /// What it was trained on: paths, URLs, digests.
+    /// Training data: paths, URLs, digests.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub data: Vec<String>,
     /// What people should know about it.
@@ -103,13 +103,13 @@ fn is_below(path: &str) -> bool {
 /// A model that an attempt made: a version, but for its number, which the database gives.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewModelVersion {
-    /// The project.
+    /// Project.
     pub project: String,
     /// What the program said.
     pub reported: ReportedModel,
     /// Where it comes from.
     pub origin: Origin,
-    /// When it was registered.
+    /// Registration time.
     pub created_at: Timestamp,
 }
 
@@ -124,14 +124,14 @@ pub struct Origin {
     pub pipeline_version: Option<u32>,
     /// The digest of the pipeline's folder, when it has one.
     pub code: Option<String>,
-    /// Who started the run, or last wanted it to go on.
+    /// User who started the run or last resumed it.
     pub user: String,
 }
 
 /// A version of a model; it never changes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelVersion {
-    /// The version, from 1; a number is given once, also when its version is deleted.
+    /// Version number, starting at 1. A number is never reused, even after its version is deleted.
     pub version: u32,
     /// The rest.
     pub made: NewModelVersion,
@@ -140,26 +140,26 @@ pub struct ModelVersion {
 /// A model, without its versions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Model {
-    /// The project.
+    /// Project.
     pub project: String,
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// What it is for.
+    /// Description.
     pub description: String,
-    /// Which version each alias stands for.
+    /// Version that each alias refers to.
     pub aliases: BTreeMap<String, u32>,
-    /// Since when there is one.
+    /// Creation time.
     pub created_at: Timestamp,
     /// When its last version was registered, or it was changed.
     pub updated_at: Timestamp,
-    /// Counts its changes.
+    /// Revision number, incremented on each change.
     pub revision: u64,
 }
 
 /// A version that an argument asks for: `digits`, `digits@production` or `digits/3`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wanted<'t> {
-    /// The model.
+    /// Model.
     pub model: &'t str,
     /// Which of its versions.
     pub which: Which<'t>,
@@ -198,7 +198,7 @@ impl<'t> Wanted<'t> {
 /// The versions of a model that plans may use, by number, each with its path below the workspace.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usable {
-    /// Which version each alias stands for.
+    /// Version that each alias refers to.
     pub aliases: BTreeMap<String, u32>,
     /// Where each version lies.
     pub paths: BTreeMap<u32, String>,

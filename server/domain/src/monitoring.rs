@@ -1,4 +1,4 @@
-//! What nodes and their graphics cards do, whatever it was read from. What nobody measures is absent, never zero.
+//! What nodes and their GPUs do, whatever it was read from. What nobody measures is absent, never zero.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub struct MonitoringSettings {
     /// Labels that all series of this cluster have there, where one Prometheus holds those of several clusters.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, String>,
-    /// A page of Grafana's about the cluster.
+    /// URL of a Grafana page about the cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub grafana: Option<String>,
 }
@@ -33,20 +33,20 @@ pub struct Reading {
     pub nodes: BTreeMap<String, NodeReading>,
     /// What pods of ours use, by name.
     pub pods: BTreeMap<String, PodReading>,
-    /// What could not be read or is not to be trusted, each as a sentence.
+    /// Data that could not be read or is unreliable, one message each.
     pub problems: Vec<String>,
 }
 
 /// What one node has, has promised, and does.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NodeReading {
-    /// Processing power, in cores.
+    /// CPU, in cores.
     pub cpu: Levels,
     /// Memory, in bytes.
     pub memory: Levels,
     /// The share of time in which something there waited for storage, from 0 to 1.
     pub io_wait: Option<f64>,
-    /// Graphics cards. Their use is the sum of their cards' use.
+    /// GPUs. Their use is the sum of their cards' use.
     pub gpus: Levels,
     /// The cards, by UUID.
     pub cards: BTreeMap<String, CardReading>,
@@ -54,23 +54,23 @@ pub struct NodeReading {
     pub links: Vec<CardLinks>,
 }
 
-/// What there is of something, what was asked for, and what is used.
+/// Capacity, requests and usage of a resource.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Levels {
-    /// What there is.
+    /// Capacity.
     pub capacity: Option<f64>,
-    /// What was asked for by what runs there.
+    /// Amount requested by the workloads that run there.
     pub requested: Option<f64>,
-    /// What is used.
+    /// Amount in use.
     pub used: Option<f64>,
 }
 
 /// NVLinks between two cards of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CardLinks {
-    /// One card's UUID.
+    /// UUID of one GPU.
     pub from: String,
-    /// The other's.
+    /// UUID of the other GPU.
     pub to: String,
     /// How many links join them.
     pub count: u32,
@@ -79,7 +79,7 @@ pub struct CardLinks {
 /// What one card does.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CardReading {
-    /// Its number on its node.
+    /// Index on its node.
     pub index: Option<u32>,
     /// Its product name; empty where it is not told.
     pub model: String,
@@ -93,13 +93,13 @@ pub struct CardReading {
     pub tensor: Option<f64>,
     /// Used memory, in bytes. Frameworks reserve it: it says nothing about use.
     pub memory_used: Option<f64>,
-    /// Its memory, in bytes.
+    /// GPU memory, in bytes.
     pub memory_total: Option<f64>,
-    /// In degrees Celsius.
+    /// Temperature, in degrees Celsius.
     pub temperature: Option<f64>,
-    /// In watts.
+    /// Power draw, in watts.
     pub power: Option<f64>,
-    /// What it may draw at most, in watts.
+    /// Power limit, in watts.
     pub power_limit: Option<f64>,
     /// What goes through its NVLinks in both directions, in bytes a second.
     pub nvlink: Option<f64>,
@@ -123,7 +123,7 @@ pub struct PodReading {
 pub struct CardHistory {
     /// The moment of the first value, in seconds since the epoch.
     pub start: f64,
-    /// Seconds between two values.
+    /// Interval between two values, in seconds.
     pub step: f64,
     /// The values of each measure that there is.
     pub series: BTreeMap<CardMeasure, Vec<Option<f64>>>,
@@ -138,9 +138,9 @@ pub enum CardMeasure {
     Tensor,
     /// In bytes.
     MemoryUsed,
-    /// In degrees Celsius.
+    /// Temperature, in degrees Celsius.
     Temperature,
-    /// In watts.
+    /// Power draw, in watts.
     Power,
     /// In bytes a second.
     Nvlink,
@@ -153,7 +153,7 @@ pub enum CardMeasure {
 }
 
 impl CardMeasure {
-    /// All of them.
+    /// All items.
     pub const ALL: [Self; 9] = [
         Self::Usage,
         Self::Tensor,

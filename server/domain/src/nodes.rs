@@ -14,26 +14,26 @@ use crate::state::AttemptState;
 /// A node of a cluster, by their names.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct NodeName {
-    /// The cluster.
+    /// Cluster.
     pub cluster: String,
     /// The node.
     pub node: String,
 }
 
-/// An attempt that failed through its node: it lost a graphics card, or the node itself, or its worker there failed the tests
+/// An attempt that failed through its node: it lost a GPU, or the node itself, or its worker there failed the tests
 /// before the program began.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeFailure {
     /// The node.
     #[serde(flatten)]
     pub of: NodeName,
-    /// The attempt.
+    /// Attempt.
     pub attempt: AttemptKey,
     /// When it was made.
     pub began: Timestamp,
-    /// When it ended.
+    /// End time.
     pub at: Timestamp,
-    /// How, as a sentence.
+    /// Description of the failure.
     pub message: String,
     /// Whether a test of its workers has shown that it is the node: one such failure is enough.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
@@ -62,18 +62,18 @@ impl NodeFailure {
     }
 }
 
-/// A node to which no job goes.
+/// A cordoned node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeAside {
     /// The node.
     pub of: NodeName,
-    /// Since when.
+    /// Time of creation or start.
     pub since: Timestamp,
-    /// Why.
+    /// Reason.
     pub why: AsideReason,
 }
 
-/// Why a node is set aside.
+/// Reason for cordoning a node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "by", rename_all = "snake_case")]
 pub enum AsideReason {
@@ -86,7 +86,7 @@ pub enum AsideReason {
     Person {
         /// Who.
         user: String,
-        /// What they say of it.
+        /// Note by the user.
         note: String,
     },
 }
@@ -231,7 +231,7 @@ mod tests {
             attempt: AttemptKey { run, task: "train".into(), instance: 0, n },
             began: Timestamp(hour * HOUR - HOUR / 2),
             at: Timestamp(hour * HOUR),
-            message: format!("worker-{n} lost its graphics card"),
+            message: format!("worker-{n} lost its GPU"),
             sure: false,
         }
     }
@@ -289,7 +289,7 @@ mod tests {
         let failures = vec![failure("a", 1, 1), failure("a", 2, 2), failure("a", 3, 3)];
         let nodes = BTreeMap::from([("far".to_owned(), NodeCount { usable: 3, aside: 0 })]);
         let found = NodeRule::default().judge(&failures, &[], &nodes, Timestamp(3 * HOUR));
-        let sentence = "3 attempts failed through it, the last one: worker-3 lost its graphics card";
+        let sentence = "3 attempts failed through it, the last one: worker-3 lost its GPU";
         assert_eq!(found[0].why.sentence(), sentence);
     }
 

@@ -30,13 +30,13 @@ pub struct Failure {
     /// The node that it ran on, where the cluster has more than one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub node: Option<Box<str>>,
-    /// Its exit code.
+    /// Exit code.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub exit_code: Option<i32>,
-    /// The signal that ended it.
+    /// Signal that terminated it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub signal: Option<i32>,
-    /// The last lines that it wrote.
+    /// Last lines of its output.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub last_lines: Vec<String>,
 }
@@ -117,7 +117,7 @@ impl fmt::Display for FailureKind {
 /// A worker of a job: its role and its index in it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct WorkerName {
-    /// The role.
+    /// Role.
     pub role: String,
     /// The index in the role, from 0.
     pub index: u32,

@@ -12,7 +12,7 @@ use crate::quantity::is_zero;
 /// A step, and when its end was reported.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Mark {
-    /// When.
+    /// Time of the event or change.
     pub at: Timestamp,
     /// How far the program was.
     pub step: f64,

@@ -33,7 +33,7 @@ pub struct Pipeline {
     pub kind: String,
     /// The name: a DNS-1123 label.
     pub name: String,
-    /// What it is for.
+    /// Description.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub description: Option<String>,
     /// Free labels.
@@ -83,7 +83,7 @@ pub struct Parameter {
     /// Its value when none is given; without one it must be given.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub default: Option<Value>,
-    /// What it means.
+    /// Description.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub description: Option<String>,
     /// The only values allowed.
@@ -126,7 +126,7 @@ pub struct Task {
     pub name: String,
     /// The task template, `name` (its newest version) or `name@version`.
     pub template: String,
-    /// What it does.
+    /// Description of what it does.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub description: Option<String>,
     /// The template's arguments; strings may hold expressions.
@@ -457,7 +457,7 @@ pub struct ElasticRange {
     pub max: u32,
 }
 
-/// Whether CPU and memory are chosen from what earlier attempts used.
+/// Right-sizing mode: whether CPU and memory are chosen from the usage of earlier attempts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SizingMode {
@@ -466,7 +466,7 @@ pub enum SizingMode {
     /// Only said.
     #[default]
     Advise,
-    /// Done.
+    /// Apply recommendations automatically.
     Auto,
 }
 

@@ -26,7 +26,7 @@ use crate::sizing::{AttemptSizing, Kept};
 /// What a run is, as expressions see it (`run.id`, `run.date`, ...) and as workers are told.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunContext {
-    /// The run.
+    /// Run.
     pub id: RunId,
     /// The project's name.
     pub project: String,
@@ -44,7 +44,7 @@ pub struct RunContext {
 pub struct RunPlan {
     /// What the run is.
     pub context: RunContext,
-    /// The pipeline's name.
+    /// Name of the pipeline.
     pub pipeline: String,
     /// The values of its parameters.
     pub parameters: JsonMap,
@@ -64,7 +64,7 @@ pub struct RunPlan {
     pub part: Option<PlannedPart>,
     /// The templates that its tasks use, each once.
     pub templates: Vec<PlannedTemplate>,
-    /// The tasks, in the document's order.
+    /// Tasks, in document order.
     pub tasks: Vec<PlannedTask>,
 }
 
@@ -72,9 +72,9 @@ pub struct RunPlan {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Choice {
-    /// This task alone.
+    /// This task only.
     Only(String),
-    /// This task and everything after it.
+    /// This task and all tasks downstream of it.
     From(String),
 }
 
@@ -106,7 +106,7 @@ pub struct PlannedPart {
 /// A template's part of the plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlannedTemplate {
-    /// Its name.
+    /// Name.
     pub name: String,
     /// Its version.
     pub version: String,
@@ -114,7 +114,7 @@ pub struct PlannedTemplate {
     pub digest: String,
     /// Its folder on the machine that planned.
     pub folder: String,
-    /// The framework.
+    /// Framework.
     pub framework: String,
     /// The container image; absent where each task has its own.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -154,11 +154,11 @@ pub type LateMap = LiteMap<String, Late>;
 /// A task's part of the plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlannedTask {
-    /// Its name.
+    /// Name.
     pub name: String,
     /// Its template, an index into [`RunPlan::templates`].
     pub template: u32,
-    /// The tasks before it.
+    /// Tasks that it depends on.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub needs: Vec<TaskIx>,
     /// The tasks, before it though not always directly, whose outputs its expressions read.
@@ -244,7 +244,7 @@ pub struct PlannedTask {
 /// A container image.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedImage {
-    /// Its name.
+    /// Name.
     pub name: String,
     /// The host of its registry, where the project has an account to pull it with.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -264,7 +264,7 @@ fn tight<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Res
 /// A role's part of the plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlannedRole {
-    /// Its name.
+    /// Name.
     pub name: String,
     /// How many workers; of an elastic role, `max`.
     pub replicas: u32,

@@ -84,7 +84,7 @@ impl PreflightUse {
 pub struct Bounds {
     /// What one core hashes (SHA-256), in MB/s of its own time.
     pub cpu: f64,
-    /// What one core copies in memory, in MB/s of its own time.
+    /// Memory copy throughput of one core, in MB/s of its own time.
     pub memory: f64,
     /// What a card multiplies, in TFLOP/s.
     pub card: f64,
@@ -105,7 +105,7 @@ impl Default for Bounds {
 /// What the test of one worker measured: each value as in [`Bounds`]; `None` where it was not measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
-    /// The worker, `<role>-<index>`.
+    /// Worker, in the form `<role>-<index>`.
     pub worker: String,
     /// Processor.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -122,7 +122,7 @@ pub struct Measured {
     /// The median of its peers.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub network: Option<f64>,
-    /// What is wrong with it, a sentence each.
+    /// Problems found, one message each.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub wrong: Vec<String>,
 }
@@ -130,7 +130,7 @@ pub struct Measured {
 /// The worker that is swapped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Blamed {
-    /// The worker, `<role>-<index>`.
+    /// Worker, in the form `<role>-<index>`.
     pub worker: String,
     /// Why, a sentence.
     pub why: String,

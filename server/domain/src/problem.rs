@@ -88,12 +88,12 @@ pub struct Problem {
     pub code: Code,
     /// Where it is, as a JSON pointer (RFC 6901), e.g. `/tasks/3/resources/cpu`; empty for the whole document.
     pub path: String,
-    /// A sentence that says what is wrong and what to do.
+    /// Message that states the problem and how to fix it.
     pub message: String,
     /// The line in the text, from 1, where the text is at hand.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub line: Option<u32>,
-    /// The column in the line, from 1.
+    /// Column in the line, starting at 1.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub column: Option<u32>,
 }

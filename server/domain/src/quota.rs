@@ -87,7 +87,7 @@ pub enum Resource {
     Cpu,
     /// Memory, in bytes.
     Memory,
-    /// Whole graphics cards of any type.
+    /// Whole GPUs of any type.
     Gpus,
     /// Whole cards whose product's name has this in it, in any case: what a task asks for as `gpu.type`.
     GpusOf(String),
@@ -270,7 +270,7 @@ impl Queue {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Quota {
-    /// Its own: what it needs of this it gets, also from those that have borrowed it.
+    /// Guaranteed amounts. The queue gets what it needs of them, if necessary by reclaiming what others borrowed.
     #[serde(skip_serializing_if = "Amounts::is_empty", default)]
     pub guarantee: Amounts,
     /// All that it may hold, what is borrowed included; a resource that is absent has no bound.
@@ -279,16 +279,16 @@ pub struct Quota {
     /// Its share, beside those of its siblings, of what nobody is guaranteed or uses: from 1 to 1,000.
     #[serde(default = "Quota::usual_weight")]
     pub weight: u32,
-    /// Whether it may hold more than it is guaranteed.
+    /// Whether it may borrow beyond its guarantee.
     #[serde(default = "yes")]
     pub borrow: bool,
-    /// Whether others may hold what it is guaranteed and does not use.
+    /// Whether others may borrow the unused part of its guarantee.
     #[serde(default = "yes")]
     pub lend: bool,
-    /// The most that one person's jobs may hold of it; of a project only.
+    /// Maximum amounts allocated to the jobs of one user. Applies to projects only.
     #[serde(skip_serializing_if = "Amounts::is_empty", default)]
     pub per_person: Amounts,
-    /// The highest priority that tasks of it may name; absent: any.
+    /// Highest priority that its tasks may set. Omitted if any priority is allowed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     #[schemars(range(min = -1000, max = 1000))]
     pub max_priority: Option<i32>,

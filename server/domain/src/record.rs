@@ -29,17 +29,17 @@ use crate::{Bytes, JsonMap};
 /// A run, without its plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunRecord {
-    /// Its id.
+    /// ID.
     pub id: RunId,
     /// The project's name.
     pub project: String,
-    /// The pipeline's name.
+    /// Name of the pipeline.
     pub pipeline: String,
     /// Who started it.
     pub user: String,
-    /// Its state.
+    /// State.
     pub state: RunState,
-    /// When it was asked for.
+    /// Time at which the run was requested.
     pub created_at: Timestamp,
     /// When its first pass was.
     pub started_at: Option<Timestamp>,
@@ -68,7 +68,7 @@ pub struct RunRecord {
 }
 
 impl RunRecord {
-    /// Whom it runs for.
+    /// User that it runs for.
     #[must_use]
     pub fn person(&self) -> &str {
         self.acting.as_ref().unwrap_or(&self.user)
@@ -78,9 +78,9 @@ impl RunRecord {
 /// The elements of a task's `for_each`, stored once, when it becomes ready.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ExpansionRecord {
-    /// The run.
+    /// Run.
     pub run: RunId,
-    /// The task.
+    /// Task.
     pub task: TaskIx,
     /// Its elements.
     pub items: Vec<Value>,
@@ -89,39 +89,39 @@ pub struct ExpansionRecord {
 /// An instance that no longer waits for what it needs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct InstanceRecord {
-    /// The run.
+    /// Run.
     pub run: RunId,
-    /// The task.
+    /// Task.
     pub task: TaskIx,
-    /// The instance.
+    /// Instance.
     pub instance: InstanceIx,
-    /// Its state.
+    /// State.
     pub state: InstanceState,
     /// The number of the last attempt; 0 before the first.
     pub attempt: u32,
     /// Attempts that count against the retry policy; starts again at 0 when the task is run again on demand.
     pub tries: u32,
-    /// When it became ready.
+    /// Time at which the instance became ready.
     pub ready_at: Timestamp,
-    /// When it ended.
+    /// End time.
     pub ended_at: Option<Timestamp>,
     /// What its program reported.
     pub report: Report,
-    /// What somebody should know, e.g. why an earlier result was not reused.
+    /// Note for the user, e.g. why an earlier result was not reused.
     pub note: Option<String>,
     /// Until when it borrows nothing, as it had to give back.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cool_until: Option<Timestamp>,
 }
 
-/// One try at one instance.
+/// An attempt at an instance.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AttemptRecord {
     /// Its key.
     pub key: AttemptKey,
     /// The task's position in the plan.
     pub task: TaskIx,
-    /// Its state.
+    /// State.
     pub state: AttemptState,
     /// When it was written.
     pub created_at: Timestamp,
@@ -134,14 +134,14 @@ pub struct AttemptRecord {
     /// The named limits that it holds.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub limits: Vec<String>,
-    /// How many workers it has.
+    /// Number of workers.
     pub workers: u32,
     /// What it had while it had more workers, or fewer, oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub earlier: Vec<Stretch>,
     /// What only submission knew.
     pub bindings: Bindings,
-    /// What it used, once it has ended.
+    /// Resource usage, available after the attempt has ended.
     pub usage: UsageSummary,
     /// Whom it is counted for, and where.
     #[serde(default)]
@@ -163,7 +163,7 @@ pub struct AttemptRecord {
 /// What an attempt had until it got workers, or gave some back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stretch {
-    /// Until when.
+    /// End time.
     pub until: Timestamp,
     /// What it held.
     pub amount: Amount,
@@ -264,11 +264,11 @@ pub struct CacheEntry {
     pub parts: Value,
     /// The project: results are not shared between projects.
     pub project: String,
-    /// The pipeline.
+    /// Pipeline.
     pub pipeline: String,
-    /// The task's name.
+    /// Name of the task.
     pub task: String,
-    /// The run that made it.
+    /// Run that produced it.
     pub run: RunId,
     /// When it was made.
     pub created_at: Timestamp,
@@ -293,7 +293,7 @@ pub enum Wish {
     Decide {
         /// The task, by name.
         task: String,
-        /// The instance.
+        /// Instance.
         instance: InstanceIx,
         /// The answer.
         decision: Decision,
@@ -305,20 +305,20 @@ pub enum Wish {
 pub struct WishRecord {
     /// Its id; wishes are taken in this order.
     pub id: i64,
-    /// The run.
+    /// Run.
     pub run: RunId,
-    /// What is wanted.
+    /// Requested action.
     pub wish: Wish,
     /// Who wants it.
     pub user: String,
-    /// Since when.
+    /// Time of creation or start.
     pub created_at: Timestamp,
 }
 
 /// A run as the engine loads it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadedRun {
-    /// The run.
+    /// Run.
     pub record: RunRecord,
     /// Its plan.
     pub plan: RunPlan,
@@ -348,7 +348,7 @@ pub struct TakenOver {
 /// What the workers of an attempt were at when it was seen to hang; nothing of a hang at which nobody has looked yet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HangStacks {
-    /// The attempt.
+    /// Attempt.
     pub key: AttemptKey,
     /// The task's position in the plan.
     pub task: TaskIx,

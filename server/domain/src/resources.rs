@@ -17,7 +17,7 @@ pub struct ResourceRequest {
     /// Memory, e.g. `2Gi`; a worker that uses more is ended.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub memory: Option<Bytes>,
-    /// Graphics cards.
+    /// GPUs.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub gpu: Option<GpuRequest>,
     /// How many processes each worker starts on each of its cards; on none, so many altogether.
@@ -42,7 +42,7 @@ pub struct ResourceRequest {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GpuRequest {
-    /// Whole cards.
+    /// Number of whole GPUs.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub count: Option<u32>,
     /// A part of one card, over 0 and under 1.
@@ -63,7 +63,7 @@ pub struct Resources {
     pub cpu: Cpu,
     /// The memory limit.
     pub memory: Bytes,
-    /// Graphics cards.
+    /// GPUs.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub gpu: Option<GpuRequest>,
     /// How many processes it starts on each of its cards; absent where it is one process that sees all of them.
@@ -148,7 +148,7 @@ pub struct Amount {
     pub cpu: Cpu,
     /// Memory.
     pub memory: Bytes,
-    /// Whole cards.
+    /// Number of whole GPUs.
     pub gpus: u32,
 }
 

@@ -81,13 +81,13 @@ impl Cause {
 /// The name of a pipeline: its project, and its own.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PipelineName {
-    /// The project.
+    /// Project.
     pub project: String,
-    /// The pipeline.
+    /// Pipeline.
     pub pipeline: String,
 }
 
-/// How the schedule of a pipeline stands.
+/// State of a pipeline's schedule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScheduleState {
     /// Whose.
@@ -98,7 +98,7 @@ pub struct ScheduleState {
     pub schedule: Option<Schedule>,
     /// Who set it as it is, or made it theirs: it runs in their name.
     pub set_by: String,
-    /// When.
+    /// Time of the event or change.
     pub set_at: Timestamp,
     /// All firings up to here have been dealt with.
     pub handled_at: Timestamp,
@@ -115,7 +115,7 @@ pub struct ScheduleState {
 }
 
 impl ScheduleState {
-    /// Whether it fires.
+    /// Whether the schedule is active.
     #[must_use]
     pub fn is_active(&self) -> bool {
         self.paused.is_none() && self.schedule.as_ref().is_some_and(|one| one.paused != Some(true))
@@ -133,13 +133,13 @@ pub struct Awaited {
     pub until: Option<Timestamp>,
 }
 
-/// What came of looking for files.
+/// Result of checking for files.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Look {
     /// When it was last tried.
     #[serde(default)]
     pub tried_at: Option<Timestamp>,
-    /// When the storage last answered.
+    /// Time of the last response from the storage.
     #[serde(default)]
     pub looked_at: Option<Timestamp>,
     /// How often it has not answered since.
@@ -153,7 +153,7 @@ pub struct Look {
 /// What happened that a date is fired for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// When.
+    /// Time of the event or change.
     pub at: Timestamp,
     /// The run that ended, or the path of the file that arrived.
     pub what: String,
@@ -200,21 +200,21 @@ impl FiringState {
 pub struct Firing {
     /// Whose.
     pub of: PipelineName,
-    /// The logical date.
+    /// Logical date.
     pub date: Timestamp,
     /// What asked for it.
     pub trigger: Trigger,
-    /// In whose name it runs.
+    /// User that it runs as.
     pub user: String,
     /// What became of it.
     pub state: FiringState,
-    /// The run, while there is one.
+    /// Run, if one exists.
     pub run: Option<RunId>,
     /// Why it waits or did not start: a word.
     pub why: Option<String>,
-    /// More of that, in words.
+    /// Details of the reason.
     pub detail: Option<String>,
-    /// The back-fill that it belongs to.
+    /// Back-fill that it belongs to.
     pub backfill: Option<String>,
     /// What happened that it is fired for, where that is not its own moment.
     pub event: Option<Event>,
@@ -225,7 +225,7 @@ pub struct Firing {
 /// Dates of the past that somebody wants runs for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Backfill {
-    /// Its id.
+    /// ID.
     pub id: String,
     /// Of what.
     pub of: PipelineName,
@@ -233,13 +233,13 @@ pub struct Backfill {
     pub first: Timestamp,
     /// The last date.
     pub last: Timestamp,
-    /// How many of its runs may go on at the same time.
+    /// Maximum number of its runs that can be active concurrently.
     pub parallelism: u32,
-    /// How many dates it took up.
+    /// Number of dates in the back-fill.
     pub total: u32,
     /// Who wants it.
     pub created_by: String,
-    /// Since when.
+    /// Time of creation or start.
     pub created_at: Timestamp,
     /// Who cancelled it, and when.
     pub cancelled: Option<(String, Timestamp)>,

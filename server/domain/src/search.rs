@@ -161,7 +161,7 @@ pub struct PlannedSearch {
     pub over: BTreeMap<String, Axis>,
     /// What is good.
     pub goal: Goal,
-    /// The metric, or output, that says how good a trial is.
+    /// Metric or output that measures the quality of a trial.
     pub of: String,
     /// How trials are chosen.
     pub method: Method,
@@ -225,7 +225,7 @@ pub struct Trial<'a> {
     pub item: &'a Value,
     /// Where it stands.
     pub state: &'a InstanceState,
-    /// What it reported.
+    /// Reported outputs.
     pub report: &'a Report,
 }
 

@@ -51,7 +51,7 @@ impl Shape {
 /// What a gang asks for, and what there is: why it can never run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Misfit {
-    /// Of what there is too little.
+    /// Insufficient resources.
     #[serde(with = "crate::waiting::as_text")]
     pub resource: Resource,
     /// Its workers.

@@ -100,7 +100,7 @@ pub enum Reason {
     Asked,
     /// It is left alone.
     Kept {
-        /// By whom.
+        /// Author of the change.
         by: Keeper,
     },
     /// The most that earlier attempts used, and a distance beyond it.
@@ -157,9 +157,9 @@ impl fmt::Display for Reason {
 /// What an attempt's workers of one role get, and why.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SizedRole {
-    /// The role.
+    /// Role.
     pub role: String,
-    /// What was asked for.
+    /// Requested values.
     pub asked: Size,
     /// What they get.
     pub gets: Size,
@@ -305,7 +305,7 @@ pub struct AttemptSizing {
 }
 
 impl AttemptSizing {
-    /// What the workers of a role get.
+    /// Resources of the workers of a role.
     #[must_use]
     pub fn of(&self, role: &str) -> Option<&SizedRole> {
         self.roles.iter().find(|sized| sized.role == role)
@@ -379,7 +379,7 @@ pub struct RoleHistory {
     pub task: Option<String>,
     /// The task template's name, without its version.
     pub template: String,
-    /// The role.
+    /// Role.
     pub role: String,
     /// The attempts, the newest last.
     pub past: Vec<Past>,

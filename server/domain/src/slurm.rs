@@ -61,11 +61,11 @@ pub struct SlurmFacts {
     pub qos: Option<String>,
     /// The partition of jobs that name no node group; the cluster's default where it is absent.
     pub partition: Option<String>,
-    /// Node groups that a placement may name.
+    /// Node groups that a placement can refer to.
     pub node_groups: BTreeMap<String, SlurmNodeGroup>,
     /// Features of nodes by what a placement's `selector` asks for: `disk=ssd` -> `ssd`.
     pub features: BTreeMap<String, String>,
-    /// Graphics cards; absent where there are none.
+    /// GPUs; absent where there are none.
     pub cards: Option<SlurmCards>,
     /// The generic resource that RDMA devices are asked for by.
     pub rdma: Option<String>,
@@ -108,7 +108,7 @@ pub struct SlurmNodeGroup {
     pub spares: u32,
 }
 
-/// How graphics cards are asked for: as the generic resource `gpu`.
+/// How GPUs are asked for: as the generic resource `gpu`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SlurmCards {
@@ -198,7 +198,7 @@ impl SlurmFacts {
         if let Some(cards) = &self.cards {
             cards.types.iter().for_each(|value| word("cards.types".into(), value, false));
             if cards.shards == Some(0) {
-                found.push("cards.shards: a card has at least one".into());
+                found.push("cards.shards: a GPU has at least one".into());
             }
         }
         found.extend(self.containers.iter().flat_map(SlurmContainers::mistakes));
@@ -236,7 +236,7 @@ fn is_path(text: &str) -> bool {
 /// What a job becomes on Slurm.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SlurmJob {
-    /// The attempt.
+    /// Attempt.
     pub key: AttemptKey,
     /// What was chosen and why, a sentence each.
     pub decisions: Vec<String>,

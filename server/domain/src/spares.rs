@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A node, as far as spares are concerned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
-    /// Its name.
+    /// Name.
     pub name: String,
     /// The groups that it is of, or would be if it were well.
     pub groups: Vec<String>,

@@ -190,9 +190,9 @@ pub enum SkipReason {
 /// Where the outputs of an instance came from, when it was not run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReusedFrom {
-    /// The run.
+    /// Run.
     pub run: RunId,
-    /// The task's name.
+    /// Name of the task.
     pub task: String,
     /// When that had ended.
     pub ended_at: Timestamp,
@@ -206,7 +206,7 @@ pub enum InstanceState {
     Pending,
     /// What it needs has ended; it waits for a place.
     Waiting {
-        /// Since when.
+        /// Time of creation or start.
         since: Timestamp,
         /// Why, once it was looked at.
         #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -214,7 +214,7 @@ pub enum InstanceState {
     },
     /// It failed and will be tried again.
     Backoff {
-        /// When.
+        /// Time of the event or change.
         until: Timestamp,
     },
     /// An attempt is on its way.
@@ -232,14 +232,14 @@ pub enum InstanceState {
     },
     /// Its last attempt failed.
     Failed {
-        /// Why.
+        /// Reason.
         failure: Failure,
     },
     /// A task that it needs failed.
     UpstreamFailed,
     /// It was not run.
     Skipped {
-        /// Why.
+        /// Reason.
         reason: SkipReason,
     },
     /// The run was stopped.
@@ -306,21 +306,21 @@ pub enum AttemptState {
     Submitting,
     /// Its workers run.
     Running {
-        /// Since when.
+        /// Time of creation or start.
         started_at: Timestamp,
     },
     /// It was told to stop.
     Stopping {
         /// Since when it ran, if it did.
         started_at: Option<Timestamp>,
-        /// Why.
+        /// Reason.
         cause: StopCause,
     },
     /// It has ended.
     Ended {
         /// Since when it ran, if it did.
         started_at: Option<Timestamp>,
-        /// When the last of it was gone.
+        /// End time of its last part.
         ended_at: Timestamp,
         /// How.
         outcome: Outcome,

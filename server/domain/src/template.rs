@@ -21,9 +21,9 @@ pub struct TaskTemplate {
     pub version: String,
     /// The group it is listed in.
     pub group: String,
-    /// What it is called.
+    /// Name.
     pub label: Localized,
-    /// What it does, in Markdown.
+    /// Description, in Markdown.
     pub help: Localized,
     /// How its workers learn who they are: `single`, `indexed`, `mpi`, `xgboost`, `pytorch`, ...
     pub framework: String,
@@ -61,12 +61,12 @@ pub struct TaskTemplate {
     /// How few and how many workers it can use.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub elastic: Option<ElasticTemplate>,
-    /// What its program reports.
+    /// Outputs that its program reports.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub outputs: Vec<OutputTemplate>,
 }
 
-/// A text in both languages.
+/// A text in English and Chinese.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Localized {
@@ -157,9 +157,9 @@ pub struct ElasticTemplate {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OutputTemplate {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// What it means.
+    /// Description.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub description: Option<String>,
 }

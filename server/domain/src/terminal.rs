@@ -51,7 +51,7 @@ pub trait Terminals: Send + Sync {
     fn open(&self, order: TerminalOrder) -> BoxFuture<'_, Result<Arc<dyn Terminal>, Failure>>;
 }
 
-/// A terminal that is open.
+/// An open terminal.
 pub trait Terminal: Send + Sync {
     /// What it shows next, as soon as there is something; empty when its shell has ended. A program that shows more than
     /// is read waits. Nothing is lost when the future is dropped.

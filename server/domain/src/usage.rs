@@ -41,7 +41,7 @@ pub struct UsageSample {
 /// What the cards of a worker do, all of them together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CardsSample {
-    /// How many.
+    /// Count.
     pub cards: u32,
     /// For how much of the time they worked, in percent, their mean.
     pub use_percent: u32,
@@ -54,7 +54,7 @@ pub struct CardsSample {
 /// What a worker used, over time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkerUsage {
-    /// The worker.
+    /// Worker.
     pub worker: WorkerName,
     /// In the order in which they were taken.
     pub samples: Vec<UsageSample>,
@@ -195,7 +195,7 @@ pub struct WorkerLines {
     pub worker: String,
     /// The points of each measure, in their order. A rate stands at the end of what it is the mean of.
     pub lines: BTreeMap<Measure, Vec<Point>>,
-    /// The memory of its cards together, in bytes; absent where that is not known.
+    /// Total memory of its GPUs, in bytes. Omitted when unknown.
     pub card_memory: Option<f64>,
 }
 
@@ -311,7 +311,7 @@ pub struct PodUse {
 /// What the largest worker of a role used.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoleUsage {
-    /// The role.
+    /// Role.
     pub role: String,
     /// The peak of anonymous plus shared memory.
     pub peak_memory: Bytes,

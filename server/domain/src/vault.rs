@@ -10,11 +10,11 @@ use crate::job::Job;
 /// The attempt that a secret is given to.
 #[derive(Clone, Copy, Debug)]
 pub struct Consumer<'a> {
-    /// The attempt.
+    /// Attempt.
     pub key: &'a AttemptKey,
-    /// Its project.
+    /// Project.
     pub project: &'a str,
-    /// Whom it runs for.
+    /// User that it runs for.
     pub user: &'a str,
 }
 

@@ -56,13 +56,13 @@ pub struct Explanation {
     /// The name of the named limit.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub named: Option<String>,
-    /// Of what there is too little.
+    /// Insufficient resources.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub shortages: Vec<Shortage>,
     /// Of what its workers are made, and the nodes, where these never fit on those.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub misfit: Option<Misfit>,
-    /// The cards that no job gets as they are faulty, where there is too little of cards.
+    /// Unhealthy GPUs excluded from scheduling. Set when GPUs are insufficient.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub faulty: Option<FaultyCards>,
     /// Who holds it: when all that are named here end, it starts in the next pass. Empty where that would not help.
@@ -71,7 +71,7 @@ pub struct Explanation {
     /// How many are before it in the order: jobs of the same pool, or of its task or run where the parallelism of those is the
     /// rule.
     pub ahead: u32,
-    /// How many may go on at once, where parallelism is the rule.
+    /// Concurrency limit, if the rule is about parallelism.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub parallelism: Option<u32>,
     /// How many of them have a place or wait for one, where somebody has counted.
@@ -92,19 +92,19 @@ pub struct Head {
     pub key: String,
     /// What a person calls it: its task.
     pub name: String,
-    /// Its project.
+    /// Project.
     pub project: String,
 }
 
-/// One resource of which there is too little.
+/// An insufficient resource.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shortage {
     /// `cpu`, `gpus/H100`, ...
     #[serde(with = "as_text")]
     pub resource: Resource,
-    /// How much is asked for.
+    /// Requested amount.
     pub asked: u64,
-    /// How much it could have now.
+    /// Amount currently available to it.
     pub free: u64,
     /// How much is guaranteed to its project there.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -124,20 +124,20 @@ pub struct Shortage {
 pub struct Holder {
     /// Its attempt's key.
     pub key: String,
-    /// Its project.
+    /// Project.
     pub project: String,
-    /// Whom it runs for.
+    /// User that it runs for.
     pub person: String,
-    /// What it holds.
+    /// Allocated amount.
     pub amounts: Amounts,
 }
 
 /// When a job may start, made by simulating the queue with the run times that are known from history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StartEstimate {
-    /// As likely before as after this.
+    /// 50th percentile of the estimated time.
     pub p50: Timestamp,
-    /// Nine times of ten before this.
+    /// 90th percentile of the estimated time.
     pub p90: Timestamp,
 }
 

@@ -12,7 +12,7 @@ use crate::measured::Measured;
 /// How long a connection may take.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// How a cluster is reached.
+/// Access method of a cluster.
 #[derive(Clone)]
 pub enum Access {
     /// With the service account of the pod that the server runs in.

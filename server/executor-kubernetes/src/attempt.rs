@@ -65,11 +65,11 @@ pub enum Begin {
 pub struct Attempt {
     /// Where.
     pub cluster: Arc<Cluster>,
-    /// What.
+    /// Subject.
     pub known: Known,
     /// Its objects.
     pub names: Arc<Names>,
-    /// How many workers it has.
+    /// Number of workers.
     pub workers: u32,
     /// What is wanted of it.
     pub wishes: UnboundedReceiver<Wish>,

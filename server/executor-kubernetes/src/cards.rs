@@ -1,4 +1,4 @@
-//! Whether a worker failed because its node lost a graphics card. NVIDIA's driver reports such things as XID errors; what
+//! Whether a worker failed because its node lost a GPU. NVIDIA's driver reports such things as XID errors; what
 //! watches the nodes (node-problem-detector, the cloud's own agents) puts them into the node's conditions and events.
 
 use k8s_openapi::api::core::v1::{Event, Node, NodeCondition};
@@ -26,7 +26,7 @@ pub struct Trouble {
     pub message: String,
 }
 
-/// Whether a resource of pods is a graphics card, or a part of one.
+/// Whether a resource of pods is a GPU, or a part of one.
 #[must_use]
 pub fn is_card(resource: &str) -> bool {
     resource.starts_with("nvidia.com/") || resource.ends_with("/gpu")

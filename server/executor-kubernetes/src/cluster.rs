@@ -44,7 +44,7 @@ const ANSWER: Duration = Duration::from_secs(60);
 /// A wish to stop an attempt.
 #[derive(Clone, Copy, Debug)]
 pub struct Stop {
-    /// Why.
+    /// Reason.
     pub cause: StopCause,
     /// The time between TERM and KILL.
     pub grace: Duration,
@@ -88,7 +88,7 @@ pub struct Cluster {
     pub folders: Folders,
     /// Where to report.
     pub observer: OnceLock<Arc<dyn Observer>>,
-    /// How it is.
+    /// Connection state.
     pub standing: Watched,
     /// What is known of the jobs on it.
     pub board: Board,

@@ -80,7 +80,7 @@ impl fmt::Debug for CardMeter {
 pub struct KubernetesConfig {
     /// The cluster's name.
     pub name: String,
-    /// How it is reached.
+    /// Access method.
     pub access: Access,
     /// What is configured of it; what can be found out (kinds, cards) is added. `{project}` in it stands for a project's
     /// name.

@@ -36,7 +36,7 @@ const LONGEST: Duration = Duration::from_secs(2);
 
 /// The log of one pod, on its way into the folder of its worker.
 pub struct Following {
-    /// The cluster.
+    /// Cluster.
     pub cluster: Arc<Cluster>,
     /// The job that the pod is of.
     pub job: JobName,

@@ -13,7 +13,7 @@ pub struct Named {
     pub api_version: String,
     /// `Job`.
     pub kind: String,
-    /// Its name.
+    /// Name.
     pub name: String,
 }
 
@@ -48,7 +48,7 @@ pub fn resource(api_version: &str, kind: &str) -> ApiResource {
 /// What has to be known of a job's objects once they are submitted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Names {
-    /// Where they are.
+    /// Location.
     pub namespace: String,
     /// Those that stand for the job. The last is what it was asked for as.
     pub roots: Vec<Named>,

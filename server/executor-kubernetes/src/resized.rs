@@ -18,7 +18,7 @@ pub const KEEPS: &str = "cubeloom/keeps";
 /// The elastic role of a job, where its workers come and go by a change of its object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Elastic {
-    /// Its name.
+    /// Name.
     pub role: String,
     /// The object.
     pub object: Named,

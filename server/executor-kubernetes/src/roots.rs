@@ -15,7 +15,7 @@ use crate::suspend::is_suspended;
 pub struct RootView {
     /// Its kind; shared, there are few.
     pub resource: Arc<ApiResource>,
-    /// Its name.
+    /// Name.
     pub name: String,
     /// The job's name.
     pub job: String,
@@ -56,7 +56,7 @@ pub enum RootState {
 pub struct Cause {
     /// A word.
     pub reason: String,
-    /// A sentence.
+    /// Message.
     pub message: String,
 }
 

@@ -35,7 +35,7 @@ use crate::spec::{
 pub struct Alone<'a> {
     /// The job, with nothing left open.
     pub job: &'a LocalJob,
-    /// The worker.
+    /// Worker.
     pub worker: &'a LocalWorker,
     /// The attempt's folder.
     pub folder: &'a Path,

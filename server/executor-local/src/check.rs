@@ -25,7 +25,7 @@ pub struct CheckReport {
 /// One thing that was looked at.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CheckLine {
-    /// What.
+    /// Subject.
     pub name: String,
     /// Whether it is as it should be.
     pub ok: bool,
@@ -162,13 +162,13 @@ fn uv(config: &LocalConfig) -> CheckLine {
 
 fn gpus() -> CheckLine {
     match Gpus::find() {
-        Ok(found) if found.facts.is_empty() => line("graphics cards", true, "none", None),
+        Ok(found) if found.facts.is_empty() => line("GPUs", true, "none", None),
         Ok(found) => {
             let names: Vec<String> =
                 found.facts.iter().map(|gpu| format!("{} ({})", gpu.name, size(gpu.memory.0))).collect();
-            line("graphics cards", true, names.join(", "), None)
+            line("GPUs", true, names.join(", "), None)
         }
-        Err(why) => line("graphics cards", true, format!("none: {why}"), None),
+        Err(why) => line("GPUs", true, format!("none: {why}"), None),
     }
 }
 

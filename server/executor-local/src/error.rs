@@ -13,7 +13,7 @@ pub enum LocalError {
     Folder {
         /// Which.
         path: PathBuf,
-        /// Why.
+        /// Reason.
         #[source]
         source: io::Error,
     },
@@ -33,7 +33,7 @@ pub enum LocalError {
     File {
         /// Which.
         path: PathBuf,
-        /// Why.
+        /// Reason.
         #[source]
         source: io::Error,
     },

@@ -18,9 +18,9 @@ use crate::spec::{self, StopWhy, StopWish};
 
 /// The workers that an attempt is to have.
 pub(crate) struct Wanted {
-    /// All of them.
+    /// All items.
     pub(crate) job: Arc<LocalJob>,
-    /// Whose run it is.
+    /// User who owns the run.
     pub(crate) person: String,
     /// How long those that go have between TERM and KILL.
     pub(crate) grace_ms: u64,

@@ -49,7 +49,7 @@ pub(crate) struct Launch<'a> {
     pub(crate) secrets: &'a Values,
     /// The attempt's stop file.
     pub(crate) stop_file: PathBuf,
-    /// The attempt.
+    /// Attempt.
     pub(crate) key: &'a AttemptKey,
     /// The terminal that the worker runs in, where it is a person's shell.
     pub(crate) terminal: Option<TerminalSpec>,

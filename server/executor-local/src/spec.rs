@@ -145,7 +145,7 @@ pub struct Started {
     pub pid: i32,
     /// When that process began, in clock ticks since boot: a pid alone may be used again.
     pub ticks: u64,
-    /// When.
+    /// Time of the event or change.
     pub at: Timestamp,
     /// Where its processes are.
     pub cgroup: Option<Cgroup>,
@@ -160,16 +160,16 @@ pub struct ExitRecord {
     pub stopped: bool,
     /// When its program began; absent when it never did.
     pub started_at: Option<Timestamp>,
-    /// When it ended.
+    /// End time.
     pub ended_at: Timestamp,
-    /// What it used.
+    /// Resource usage.
     pub usage: UsageSummary,
 }
 
 /// A wish to stop an attempt; stays on the disk, so that it survives the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StopWish {
-    /// Why.
+    /// Reason.
     pub why: StopWhy,
     /// The time between TERM and KILL.
     pub grace_ms: u64,

@@ -121,7 +121,7 @@ fn folder_sentence(folder: &Path, error: &std::io::Error) -> String {
 pub(crate) struct Start {
     pub(crate) machine: Arc<Machine>,
     pub(crate) job: Arc<LocalJob>,
-    /// Whose run it is.
+    /// User who owns the run.
     pub(crate) person: String,
     /// The task's.
     pub(crate) timeout: Option<Span>,

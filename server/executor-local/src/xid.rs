@@ -137,7 +137,7 @@ impl Memory {
             let again = self.has_told;
             tracing::warn!(
                 again,
-                "the driver does not tell of XID errors of the cards: which are faulty is not known"
+                "the driver does not tell of XID errors of the GPUs: which are faulty is not known"
             );
         }
         self.has_told

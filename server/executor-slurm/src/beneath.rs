@@ -151,7 +151,7 @@ impl Beneath {
         }
     }
 
-    /// Where it is.
+    /// Location.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -225,7 +225,7 @@ impl Cluster {
         (kept_off.aside(), kept_off.spares().to_vec())
     }
 
-    /// How it is.
+    /// Connection state.
     pub fn standing(&self) -> Standing {
         self.standing.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -17,7 +17,7 @@ pub type PeopleOf = dyn Fn(String) -> BoxFuture<'static, Result<BTreeSet<String>
 /// A cluster, as an administrator describes it.
 #[derive(Clone)]
 pub struct SlurmConfig {
-    /// Its name.
+    /// Name.
     pub name: String,
     /// What is there. `{project}` stands for a project's name.
     pub facts: SlurmFacts,

@@ -13,7 +13,7 @@ pub enum SlurmError {
     File {
         /// Which.
         path: PathBuf,
-        /// Why.
+        /// Reason.
         #[source]
         source: io::Error,
     },

@@ -78,8 +78,8 @@ fn of_cards(seen: &[SeenNode], cards: &SlurmCards) -> Vec<Finding> {
     types.sort_unstable();
     types.dedup();
     let told = |wanted: &String| match types[..] {
-        [] => format!("no node has graphics cards of the type `{wanted}`"),
-        _ => format!("no node has graphics cards of the type `{wanted}`; there are: {}", types.join(", ")),
+        [] => format!("no node has GPUs of the type `{wanted}`"),
+        _ => format!("no node has GPUs of the type `{wanted}`; there are: {}", types.join(", ")),
     };
     let absent = cards.types.iter().filter(|wanted| !types.contains(&wanted.as_str()));
     let mut found: Vec<Finding> = absent.map(|wanted| wrong("facts.cards.types", told(wanted))).collect();
@@ -175,7 +175,7 @@ mod tests {
             &wrong,
             &[
                 ("facts.rdma", "no node has the generic resource `ib`"),
-                ("facts.cards.types", "no node has graphics cards of the type `v100`; there are: a100, h100"),
+                ("facts.cards.types", "no node has GPUs of the type `v100`; there are: a100, h100"),
             ],
         );
         let plain = lines("NodeName=n1 Gres=gpu:2 Partitions=all\n");
@@ -183,6 +183,6 @@ mod tests {
         let found = absent(&plain, &facts);
         let fields: Vec<&str> = found.iter().map(|one| one.name.as_str()).collect();
         assert_eq!(fields, ["facts.cards.types", "facts.cards.shards"]);
-        assert_eq!(found[0].detail.as_deref(), Some("no node has graphics cards of the type `a100`"));
+        assert_eq!(found[0].detail.as_deref(), Some("no node has GPUs of the type `a100`"));
     }
 }

@@ -23,7 +23,7 @@ const BUSY: [&str; 3] = ["ALLOCATED", "MIXED", "COMPLETING"];
 /// One node, as Slurm says it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SeenNode {
-    /// Its name.
+    /// Name.
     pub name: String,
     /// All words of its state, in capitals: `IDLE`, `DRAIN`.
     pub states: Vec<String>,

@@ -45,7 +45,7 @@ impl Places {
         self.0.get(rank as usize)
     }
 
-    /// How many there are.
+    /// Total number of items.
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }

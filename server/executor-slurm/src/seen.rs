@@ -5,13 +5,13 @@ use std::collections::{HashMap, HashSet};
 /// One job of Slurm's; of a heterogeneous one all components together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeenJob {
-    /// Its id.
+    /// ID.
     pub id: String,
-    /// Its name.
+    /// Name.
     pub name: String,
     /// Whose it is.
     pub uid: u32,
-    /// What it does.
+    /// Description of what it does.
     pub state: State,
     /// Why it waits, or ended, in Slurm's own word; `None` for no reason.
     pub reason: String,
@@ -107,9 +107,9 @@ impl State {
 /// count that have its name, or an id that Slurm gave to it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Who {
-    /// The name.
+    /// Name.
     pub name: String,
-    /// The account.
+    /// Account.
     pub uid: u32,
     /// The ids that are known.
     pub ids: Vec<String>,

@@ -97,7 +97,7 @@ fn apart(clock: Option<f64>, now: Timestamp) -> Option<String> {
 fn late(age: Option<f64>) -> Option<String> {
     let age = age.filter(|age| *age > OLD)?;
     Some(format!(
-        "the newest measurement of a card is {} old: exporters are away, or their clocks are behind",
+        "the newest measurement of a GPU is {} old: exporters are away, or their clocks are behind",
         in_words(age)
     ))
 }
@@ -112,7 +112,9 @@ fn gone(reading: &Reading) -> Option<String> {
         nodes.iter().take(TOLD).map(|(name, count)| format!("`{name}` ({count})")).collect();
     let (told, more) = (told.join(", "), if nodes.len() > TOLD { ", …" } else { "" });
     (count > 0).then(|| {
-        format!("cards that were there within the last hour and are not told of any more: {count}, on {told}{more}")
+        format!(
+            "GPUs that were there within the last hour and are not told of any more: {count}, on {told}{more}"
+        )
     })
 }
 
@@ -186,7 +188,7 @@ pub async fn usage(
 /// Something that gives Prometheus its series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exporter {
-    /// What it is called.
+    /// Name.
     pub name: &'static str,
     /// What its series are good for.
     pub purpose: &'static str,
@@ -198,17 +200,17 @@ pub struct Exporter {
 pub const EXPORTERS: [Exporter; 6] = [
     Exporter {
         name: "dcgm-exporter",
-        purpose: "tells what graphics cards do, and which pod holds each",
+        purpose: "tells what GPUs do, and which pod holds each",
         series: &["DCGM_FI_DEV_FB_USED"],
     },
     Exporter {
         name: "dcgm-exporter, profiling",
-        purpose: "tells how much of a card works, and its tensor cores",
+        purpose: "tells how much of a GPU works, and its tensor cores",
         series: &["DCGM_FI_PROF_GR_ENGINE_ACTIVE"],
     },
     Exporter {
         name: "HAMi's vGPUmonitor",
-        purpose: "tells of cards that HAMi shares",
+        purpose: "tells of GPUs that HAMi shares",
         series: &["hami_host_gpu_memory_used_bytes", "HostGPUMemoryUsage"],
     },
     Exporter { name: "node-exporter", purpose: "tells what nodes use", series: &["node_uname_info"] },
@@ -276,7 +278,7 @@ mod tests {
         }
         assert_eq!(
             gone(&reading).unwrap(),
-            "cards that were there within the last hour and are not told of any more: 7, on `n1` (1), `n2` (1), `n3` (1), \
+            "GPUs that were there within the last hour and are not told of any more: 7, on `n1` (1), `n2` (1), `n3` (1), \
              `n4` (1), `n5` (1), …"
         );
         assert_eq!(gone(&Reading::default()), None);

@@ -81,7 +81,7 @@ impl fmt::Debug for Login {
 /// A stretch of Prometheus' own time, in seconds since the epoch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Stretch {
-    /// The first moment.
+    /// Start of the time range.
     pub(crate) start: f64,
     /// The last.
     pub(crate) end: f64,

@@ -23,7 +23,7 @@ pub enum CardState {
 }
 
 impl CardState {
-    /// All of them.
+    /// All items.
     pub const ALL: [Self; 6] = [Self::Busy, Self::Idle, Self::Free, Self::Fragment, Self::Faulty, Self::Away];
 
     /// The word for it.

@@ -23,10 +23,10 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All of them.
+    /// All items.
     pub const ALL: [Self; 5] = [Self::Mixed, Self::Pipelines, Self::Workflows, Self::Training, Self::Adhoc];
 
-    /// Its name.
+    /// Name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

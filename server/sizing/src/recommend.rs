@@ -28,15 +28,15 @@ const OWN: &str = "";
 /// What is known of a role when an attempt is about to be made.
 #[derive(Clone, Debug)]
 pub struct Question<'a> {
-    /// The role.
+    /// Role.
     pub role: &'a str,
-    /// What is asked for.
+    /// Request.
     pub asked: Size,
     /// Which of it is left alone.
     pub kept: Kept,
     /// What it is made of.
     pub make: &'a str,
-    /// The size of its input in bytes, where that is known.
+    /// Input size in bytes, if known.
     pub input: Option<u64>,
     /// Earlier attempts at the task, the newest last.
     pub past: &'a [Past],

@@ -7,7 +7,7 @@
 /// What values of one kind say of the next.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Tail {
-    /// How many there are.
+    /// Total number of items.
     pub(crate) count: usize,
     /// The largest, or what is needed at least where that is more.
     pub(crate) largest: f64,

@@ -19,7 +19,7 @@ pub struct Attempt {
     pub requested_memory: f64,
     /// The most memory that it had, in bytes.
     pub peak_memory: f64,
-    /// Cores that it used, on average.
+    /// Average CPU usage, in cores.
     pub cpu_used: f64,
     /// The size of what it reads, in bytes, where that is known.
     pub input: Option<f64>,
@@ -111,7 +111,7 @@ pub struct Trace {
 /// Some lines of a trace.
 #[derive(Debug, Default)]
 pub struct Lines {
-    /// How many.
+    /// Count.
     pub count: usize,
     /// What the first of them lacks.
     pub first: Option<BadValue>,

@@ -16,11 +16,11 @@ use crate::{Store, listen};
 /// A live run of another server, of a pipeline of which this one has runs that are queued.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunElsewhere {
-    /// The run.
+    /// Run.
     pub id: RunId,
-    /// Its project.
+    /// Project.
     pub project: String,
-    /// Its pipeline.
+    /// Pipeline.
     pub pipeline: String,
     /// Whether it is queued itself.
     pub is_queued: bool,

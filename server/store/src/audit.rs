@@ -14,19 +14,19 @@ use crate::values::{Columns, Values};
 /// Which entries are wanted; the default is the newest.
 #[derive(Clone, Debug)]
 pub struct AuditFilter {
-    /// Only about this project.
+    /// Only entries about this project.
     pub project: Option<String>,
-    /// Only by the person of this name.
+    /// Only entries by the user with this name.
     pub user: Option<String>,
     /// Only actions that begin with this: `pipeline.` or `pipeline.update`.
     pub action: Option<String>,
-    /// Only about the thing of this name or id.
+    /// Only entries about the object with this name or ID.
     pub subject: Option<String>,
-    /// Only about things whose name or id contains this, in whatever case.
+    /// Only entries about objects whose name or ID contains this text, ignoring case.
     pub text: Option<String>,
-    /// Only at this moment or later.
+    /// Only entries at or after this time.
     pub since: Option<Timestamp>,
-    /// Only before this moment.
+    /// Only entries before this time.
     pub until: Option<Timestamp>,
     /// Only entries older than the one of this id, for the next page.
     pub before: Option<String>,

@@ -48,7 +48,7 @@ impl Store {
         .await
     }
 
-    /// A back-fill.
+    /// Returns a back-fill.
     ///
     /// # Errors
     /// When the database refuses.

@@ -26,7 +26,7 @@ impl Store {
         self.create_named(sql, values, audit).await
     }
 
-    /// A cluster.
+    /// Returns a cluster.
     ///
     /// # Errors
     /// When the database refuses.

@@ -43,7 +43,7 @@ pub enum StoreError {
          it belongs to another build of this program"
     )]
     ForeignSchema {
-        /// The version.
+        /// Version.
         version: i64,
     },
     /// Nothing can be written.
@@ -90,7 +90,7 @@ pub enum StoreError {
          starts before the next month, or until an administrator raises it"
     )]
     BudgetSpent {
-        /// The project.
+        /// Project.
         project: String,
         /// The month.
         month: Month,
@@ -117,14 +117,14 @@ pub enum StoreError {
          cancel the runs and delete the pipelines first"
     )]
     ProjectInUse {
-        /// The project.
+        /// Project.
         name: String,
         /// Runs that have not ended.
         runs: u64,
         /// Pipelines that are not deleted.
         pipelines: u64,
     },
-    /// Nobody would administer the platform.
+    /// The platform would have no administrator.
     #[error("this is the last administrator: make somebody else one first")]
     LastAdministrator,
     /// Who somebody is at a provider is known as somebody else here.
@@ -146,7 +146,7 @@ pub enum StoreError {
     Unreadable {
         /// What kind of row.
         what: &'static str,
-        /// Why.
+        /// Reason.
         reason: String,
     },
     /// A value cannot be stored.
@@ -154,7 +154,7 @@ pub enum StoreError {
     Unstorable {
         /// What kind of row.
         what: &'static str,
-        /// Why.
+        /// Reason.
         reason: String,
     },
     /// Anything else that the database refused.

@@ -15,7 +15,7 @@ use crate::values::{Columns, Values};
 /// An attempt from which time is told, with the time of its instance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TimedTry {
-    /// The attempt.
+    /// Attempt.
     pub tried: Tried,
     /// Its number.
     pub n: u32,
@@ -40,7 +40,7 @@ pub struct TaskFigures {
     pub ready_at: Option<Timestamp>,
     /// When its last instance ended; absent while one has not.
     pub ended_at: Option<Timestamp>,
-    /// How many attempts there were.
+    /// Number of attempts.
     pub attempts: u64,
     /// When the first attempt was written.
     pub began_at: Option<Timestamp>,

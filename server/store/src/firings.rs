@@ -91,7 +91,7 @@ impl Store {
         self.all(AssertSqlSafe(sql), values, read).await
     }
 
-    /// What became of one date.
+    /// Returns the outcome of one date.
     ///
     /// # Errors
     /// When the database refuses.

@@ -16,9 +16,9 @@ pub struct Holding {
     pub project: String,
     /// The pipeline of its run.
     pub pipeline: String,
-    /// Who started its run.
+    /// User who started the run.
     pub user: String,
-    /// The attempt.
+    /// Attempt.
     pub attempt: AttemptRecord,
 }
 

@@ -13,11 +13,11 @@ use crate::values::{Columns, Values};
 /// How many instances of a task are in a state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskCount {
-    /// The task.
+    /// Task.
     pub task: TaskIx,
     /// The word for the state, as [`InstanceState::as_str`](cubeloom_domain::state::InstanceState::as_str) gives it.
     pub state: &'static str,
-    /// How many.
+    /// Count.
     pub count: u64,
 }
 

@@ -14,9 +14,9 @@ use crate::{Change, Store, audit, listen};
 /// An attempt that was started with limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LimitedStart {
-    /// The attempt.
+    /// Attempt.
     pub attempt: AttemptKey,
-    /// When.
+    /// Time of the event or change.
     pub at: Timestamp,
     /// The limits' names.
     pub limits: Vec<String>,
@@ -32,7 +32,7 @@ impl Store {
         self.all(sql, Values::new("limit", 0), read).await
     }
 
-    /// A limit.
+    /// Returns a limit.
     ///
     /// # Errors
     /// When the database refuses.

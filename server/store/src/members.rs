@@ -13,7 +13,7 @@ use crate::values::{Columns, Values};
 use crate::{Change, Store, audit, users};
 
 impl Store {
-    /// The members of a project, by name.
+    /// Returns the members of a project, by name.
     ///
     /// # Errors
     /// When the database refuses.

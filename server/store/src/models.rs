@@ -24,9 +24,9 @@ const VERSION: &str = "v.project, v.version, v.reported_json, v.run_id, v.task_n
 /// A model in a list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelSummary {
-    /// The model.
+    /// Model.
     pub model: Model,
-    /// How many versions it has.
+    /// Number of versions.
     pub versions: u64,
     /// The newest of them.
     pub newest: Option<ModelVersion>,
@@ -68,7 +68,7 @@ impl Store {
         self.all(AssertSqlSafe(sql), values, read_summary).await
     }
 
-    /// A model.
+    /// Returns a model.
     ///
     /// # Errors
     /// When the database refuses.
@@ -86,7 +86,7 @@ impl Store {
         self.one(AssertSqlSafe(sql), Values::texts("model", &[project, name])?, read_summary).await
     }
 
-    /// The versions of a model, the newest first.
+    /// Returns the versions of a model, newest first.
     ///
     /// # Errors
     /// When the database refuses.
@@ -169,7 +169,7 @@ impl Store {
         Ok(usable)
     }
 
-    /// Changes what people are told of a model.
+    /// Updates the description of a model.
     ///
     /// # Errors
     /// When the database refuses.

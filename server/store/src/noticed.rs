@@ -22,9 +22,9 @@ pub struct Noticed<T> {
     pub project: String,
     /// The pipeline of its run.
     pub pipeline: String,
-    /// Its run.
+    /// Run.
     pub run: RunId,
-    /// The task.
+    /// Task.
     pub task: String,
     /// What it is.
     pub what: T,

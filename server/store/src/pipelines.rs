@@ -19,7 +19,7 @@ use crate::values::{Columns, Values};
 pub struct PipelineFilter {
     /// Only those of these projects; all when there is none.
     pub projects: Option<Vec<String>>,
-    /// Only those whose name, description or labels contain this, in whatever case.
+    /// Only pipelines whose name, description or labels contain this text, ignoring case.
     pub text: Option<String>,
     /// Only those with this label.
     pub label: Option<(String, String)>,
@@ -80,15 +80,15 @@ const LAST_RUN: &str =
 /// A pipeline in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PipelineSummary {
-    /// The project.
+    /// Project.
     pub project: String,
-    /// The name.
+    /// Name.
     pub name: String,
-    /// The newest version, from 1.
+    /// Newest version, starting at 1.
     pub version: u32,
-    /// What it is for.
+    /// Description.
     pub description: String,
-    /// Its labels.
+    /// Labels.
     pub labels: JsonMap,
     /// What the author said of the newest version.
     pub message: String,

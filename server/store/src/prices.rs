@@ -26,7 +26,7 @@ impl Store {
         all(&mut *self.inner.pool.acquire().await?).await
     }
 
-    /// A price.
+    /// Returns a price.
     ///
     /// # Errors
     /// When the database refuses.

@@ -64,7 +64,7 @@ impl Store {
         .await
     }
 
-    /// A project.
+    /// Returns a project.
     ///
     /// # Errors
     /// When the database refuses.

@@ -46,7 +46,7 @@ impl Store {
         self.all(sql, Values::texts("registry", &[project])?, read).await
     }
 
-    /// Changes a registry's host, account and secret.
+    /// Updates the host, account and secret of a registry.
     ///
     /// # Errors
     /// When the database refuses.

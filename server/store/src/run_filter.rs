@@ -19,7 +19,7 @@ use crate::values::{Columns, Values};
 pub struct RunFilter {
     /// Only those of these projects; all when there is none.
     pub projects: Option<Vec<String>>,
-    /// Only this pipeline's.
+    /// Only runs of this pipeline.
     pub pipeline: Option<String>,
     /// Only those of this version of it.
     pub version: Option<u32>,
@@ -27,11 +27,11 @@ pub struct RunFilter {
     pub states: Vec<RunState>,
     /// Only those that this person asked for, by name.
     pub user: Option<String>,
-    /// Only those whose pipeline's name or id contains this.
+    /// Only runs whose pipeline name or run ID contains this text.
     pub text: Option<String>,
-    /// Only those that were asked for at this moment or later.
+    /// Only runs requested at or after this time.
     pub since: Option<Timestamp>,
-    /// Only those that were asked for before this moment.
+    /// Only runs requested before this time.
     pub until: Option<Timestamp>,
     /// Only those older than this one.
     pub before: Option<RunId>,
@@ -50,11 +50,11 @@ pub struct RunFilter {
 /// A run, and all of it that may change: who has read the rest once need not read it again while this is the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunMark {
-    /// The run.
+    /// Run.
     pub id: RunId,
-    /// Its state.
+    /// State.
     pub state: RunState,
-    /// When it ended.
+    /// End time.
     pub ended_at: Option<Timestamp>,
     /// When it began, who acts for it and its message, as the database has them.
     rest: String,

@@ -141,7 +141,7 @@ impl Store {
         Ok(true)
     }
 
-    /// A run.
+    /// Returns a run.
     ///
     /// # Errors
     /// When the database refuses.

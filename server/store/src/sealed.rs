@@ -16,31 +16,31 @@ pub enum SealedPlace {
     Secret {
         /// Whose.
         owner: Owner,
-        /// Its name.
+        /// Name.
         name: String,
     },
     /// A cluster's kubeconfig.
     Kubeconfig {
-        /// The cluster.
+        /// Cluster.
         cluster: String,
     },
     /// What a cluster's Prometheus wants.
     Prometheus {
-        /// The cluster.
+        /// Cluster.
         cluster: String,
     },
     /// Where a channel of alerts sends to.
     ChannelAddress {
-        /// Its project.
+        /// Project.
         project: String,
-        /// Its id.
+        /// ID.
         channel: String,
     },
     /// What a channel of alerts signs with.
     ChannelSecret {
-        /// Its project.
+        /// Project.
         project: String,
-        /// Its id.
+        /// ID.
         channel: String,
     },
 }

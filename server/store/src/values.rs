@@ -36,7 +36,7 @@ impl Values {
         Ok(values)
     }
 
-    /// How many there are.
+    /// Total number of items.
     pub(crate) fn len(&self) -> usize {
         self.arguments.len()
     }

@@ -17,15 +17,15 @@ use crate::{Change, Store, audit, listen, projects};
 /// A document that is to become the newest version of a pipeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewVersion {
-    /// The project.
+    /// Project.
     pub project: String,
-    /// The pipeline's name.
+    /// Name of the pipeline.
     pub name: String,
     /// The document as it was written.
     pub document: String,
     /// SHA-256 of what it says, as given by who stores it.
     pub digest: String,
-    /// The digest of the folder of code that goes with it.
+    /// Digest of the associated code folder.
     pub code: Option<String>,
     /// What the author says of the change.
     pub message: String,
@@ -35,7 +35,7 @@ pub struct NewVersion {
     pub labels: JsonMap,
     /// Who stores it.
     pub user: String,
-    /// When.
+    /// Time of the event or change.
     pub now: Timestamp,
 }
 
@@ -65,22 +65,22 @@ pub enum PutPipeline {
     Missing,
 }
 
-/// One version of a pipeline.
+/// A version of a pipeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PipelineVersion {
-    /// The version, from 1.
+    /// Version number, starting at 1.
     pub version: u32,
     /// The document as it was written.
     pub document: String,
     /// SHA-256 of what it says, as given by who stored it.
     pub digest: String,
-    /// The digest of the folder of code that goes with it.
+    /// Digest of the associated code folder.
     pub code: Option<String>,
     /// What the author said of the change.
     pub message: String,
     /// Who stored it.
     pub user: String,
-    /// When.
+    /// Time of the event or change.
     pub created_at: Timestamp,
 }
 

@@ -22,7 +22,7 @@ impl Store {
         self.create_named(sql, values, audit).await
     }
 
-    /// A volume.
+    /// Returns a volume.
     ///
     /// # Errors
     /// When the database refuses.

@@ -22,9 +22,9 @@ pub struct Waiting {
     pub project: String,
     /// The pipeline of its run.
     pub pipeline: String,
-    /// Who started its run.
+    /// User who started the run.
     pub user: String,
-    /// The task's name.
+    /// Name of the task.
     pub task: String,
     /// The cluster that its jobs go to.
     pub cluster: String,
@@ -45,9 +45,9 @@ pub struct WaitingElsewhere {
     pub pipeline: String,
     /// Whom its run acts for.
     pub user: String,
-    /// Its run.
+    /// Run.
     pub run: RunId,
-    /// Its task.
+    /// Task.
     pub task: TaskIx,
     /// Which of the task's instances it is.
     pub instance: InstanceIx,

@@ -19,7 +19,7 @@ const DATA: &str = "data";
 /// An exporter to scrape.
 #[derive(Clone, Copy)]
 pub struct Target<'a> {
-    /// Where it is.
+    /// Location.
     pub exporter: &'a Exporter,
     /// What Prometheus adds to each series.
     pub labels: &'a [(&'a str, &'a str)],

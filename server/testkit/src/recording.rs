@@ -23,7 +23,7 @@ pub struct Recording {
 /// A card of a node, as dcgm-exporter names it.
 #[derive(Clone, Debug)]
 pub struct Card<'a> {
-    /// Its node.
+    /// Node.
     pub node: &'a str,
     /// Its number there.
     pub index: u32,
@@ -36,7 +36,7 @@ pub struct Card<'a> {
 }
 
 impl Card<'_> {
-    /// Its UUID.
+    /// UUID.
     #[must_use]
     pub fn uuid(&self) -> String {
         format!("GPU-{}-{}", self.node, self.index)

@@ -20,35 +20,35 @@ pub type ApiResult<T> = Result<T, ApiError>;
 /// What kind of refusal it is. The word is the last part of the problem's `type`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// The request cannot be read.
+    /// The request is malformed.
     Malformed,
-    /// Nobody is signed in, or what they showed is no longer valid.
+    /// No valid session or token.
     NotSignedIn,
-    /// They may not do this.
+    /// The caller lacks the permission.
     Forbidden,
-    /// There is no such thing, or they may not know of it.
+    /// It does not exist, or the caller may not see it.
     NotFound,
-    /// It goes against what is there.
+    /// It conflicts with existing data.
     Conflict,
-    /// It was there once.
+    /// It no longer exists.
     Gone,
-    /// Somebody else has changed it meanwhile.
+    /// Someone else has changed it in the meantime.
     Stale,
-    /// What is sent comes too slowly.
+    /// The request body arrives too slowly.
     TooSlow,
     /// The body is too large.
     TooLarge,
-    /// The body is of a kind that is not read.
+    /// The body has an unsupported content type.
     UnsupportedType,
-    /// The body says something that cannot be.
+    /// The body has invalid values.
     Invalid,
-    /// The request must say which state it changes (`If-Match`).
+    /// The request lacks the `If-Match` header.
     PreconditionRequired,
     /// Too many requests.
     TooMany,
-    /// A fault of the server's.
+    /// An internal error of the server.
     Internal,
-    /// Something that the server needs is away.
+    /// Something that the server needs is unavailable.
     Unavailable,
 }
 
@@ -56,29 +56,29 @@ impl Kind {
     fn parts(self) -> (StatusCode, &'static str, &'static str) {
         use StatusCode as S;
         match self {
-            Self::Malformed => (S::BAD_REQUEST, "malformed", "The request cannot be read"),
-            Self::NotSignedIn => (S::UNAUTHORIZED, "not-signed-in", "Sign in first"),
-            Self::Forbidden => (S::FORBIDDEN, "forbidden", "This is not yours to do"),
-            Self::NotFound => (S::NOT_FOUND, "not-found", "There is no such thing"),
-            Self::Conflict => (S::CONFLICT, "conflict", "It goes against what is there"),
-            Self::Gone => (S::GONE, "gone", "It is no longer there"),
-            Self::Stale => (S::PRECONDITION_FAILED, "stale", "Somebody else has changed it meanwhile"),
-            Self::TooSlow => (S::REQUEST_TIMEOUT, "too-slow", "What was sent came too slowly"),
-            Self::TooLarge => (S::PAYLOAD_TOO_LARGE, "too-large", "The body is too large"),
+            Self::Malformed => (S::BAD_REQUEST, "malformed", "Malformed request"),
+            Self::NotSignedIn => (S::UNAUTHORIZED, "not-signed-in", "Authentication required"),
+            Self::Forbidden => (S::FORBIDDEN, "forbidden", "Permission denied"),
+            Self::NotFound => (S::NOT_FOUND, "not-found", "Not found"),
+            Self::Conflict => (S::CONFLICT, "conflict", "Conflict with existing data"),
+            Self::Gone => (S::GONE, "gone", "No longer exists"),
+            Self::Stale => (S::PRECONDITION_FAILED, "stale", "Changed by someone else in the meantime"),
+            Self::TooSlow => (S::REQUEST_TIMEOUT, "too-slow", "Request too slow"),
+            Self::TooLarge => (S::PAYLOAD_TOO_LARGE, "too-large", "Request too large"),
             Self::UnsupportedType => {
-                (S::UNSUPPORTED_MEDIA_TYPE, "unsupported-type", "The body is of a kind that is not read")
+                (S::UNSUPPORTED_MEDIA_TYPE, "unsupported-type", "Unsupported content type")
             }
-            Self::Invalid => (S::UNPROCESSABLE_ENTITY, "invalid", "The request has mistakes"),
+            Self::Invalid => (S::UNPROCESSABLE_ENTITY, "invalid", "Invalid input"),
             Self::PreconditionRequired => {
-                (S::PRECONDITION_REQUIRED, "precondition-required", "Say which state you change")
+                (S::PRECONDITION_REQUIRED, "precondition-required", "If-Match header required")
             }
             Self::TooMany => (S::TOO_MANY_REQUESTS, "too-many", "Too many requests"),
-            Self::Internal => (S::INTERNAL_SERVER_ERROR, "internal", "The server has made a mistake"),
-            Self::Unavailable => (S::SERVICE_UNAVAILABLE, "unavailable", "The server cannot do this now"),
+            Self::Internal => (S::INTERNAL_SERVER_ERROR, "internal", "Internal server error"),
+            Self::Unavailable => (S::SERVICE_UNAVAILABLE, "unavailable", "Temporarily unavailable"),
         }
     }
 
-    /// The HTTP status.
+    /// HTTP status code.
     #[must_use]
     pub fn status(self) -> StatusCode {
         self.parts().0
@@ -108,42 +108,42 @@ struct Refusal {
 /// A problem document (RFC 9457).
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct ProblemDocument {
-    /// `urn:cubeloom:problem:<kind>`.
+    /// Problem type: `urn:cubeloom:problem:<kind>`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// The kind, in words.
+    /// Problem kind, in words.
     pub title: String,
-    /// The HTTP status.
+    /// HTTP status code.
     pub status: u16,
-    /// What is wrong with this request, and what to do.
+    /// Explanation of the problem in this request, and how to fix it.
     pub detail: String,
-    /// The id of the request, as in the `x-request-id` header.
+    /// Request id, as in the `x-request-id` header.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub instance: String,
-    /// Each mistake by itself.
+    /// Individual problems in the input.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub problems: Vec<ProblemView>,
-    /// What else belongs to this kind, e.g. `difference`.
+    /// Additional members of this problem kind, e.g. `difference`.
     #[serde(flatten)]
     #[schema(value_type = Object)]
     pub more: JsonMap,
 }
 
-/// One mistake in what was sent.
+/// A problem in the input.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct ProblemView {
-    /// `error` or `warning`.
+    /// Severity: `error` or `warning`.
     pub severity: String,
-    /// What kind of mistake; stable, for programs.
+    /// Problem code. Stable, for use in programs.
     pub code: String,
-    /// Where, as a JSON pointer (RFC 6901); empty for the whole.
+    /// Location as a JSON pointer (RFC 6901). Empty for the whole input.
     pub path: String,
-    /// A sentence that says what is wrong and what to do.
+    /// Message that states the problem and how to fix it.
     pub message: String,
-    /// The line in the text, from 1, where there is a text.
+    /// Line in the text, from 1. Omitted if there is no text.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub line: Option<u32>,
-    /// The column in the line, from 1.
+    /// Column in the line, starting at 1.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub column: Option<u32>,
 }
@@ -234,7 +234,7 @@ impl ApiError {
     /// A fault of the server's; the cause is logged, not told.
     #[must_use]
     pub fn internal(source: impl Error + Send + Sync + 'static) -> Self {
-        let detail = "the server has made a mistake; its log says more, under this request's id";
+        let detail = "internal server error; see the server's log for this request id";
         Self::new(Kind::Internal, detail).caused_by(source)
     }
 
@@ -330,7 +330,7 @@ fn summary(problems: &[Problem], lang: Lang) -> String {
     let told =
         |problem: &Problem| Problem { message: said(lang, &problem.message), ..problem.clone() }.to_string();
     match problems {
-        [] => said(lang, "the request has mistakes"),
+        [] => said(lang, "invalid input"),
         [one] => told(one),
         [first, others @ ..] => {
             text_with(lang, "common.and-more", &[("first", told(first)), ("n", others.len().to_string())])

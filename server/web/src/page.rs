@@ -16,9 +16,9 @@ const MOST: usize = 200;
 /// One page of a list.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Page<T> {
-    /// The items, in the list's order.
+    /// Items, in the order of the list.
     pub items: Vec<T>,
-    /// Ask for the next page with this as `cursor`; absent on the last page.
+    /// Cursor of the next page, to be sent as `cursor`. Omitted on the last page.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub next_cursor: Option<String>,
 }
@@ -27,10 +27,10 @@ pub struct Page<T> {
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct PageQuery {
-    /// How many items, from 1 to 200; 50 when absent.
+    /// Number of items, from 1 to 200. Defaults to 50.
     #[param(minimum = 1, maximum = 200)]
     pub limit: Option<usize>,
-    /// The `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 

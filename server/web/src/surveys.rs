@@ -9,10 +9,10 @@ use crate::clusters::prometheus_of;
 use crate::error::{ApiError, ApiResult};
 use crate::state::Web;
 
-/// Something that a cluster may have.
+/// Optional component of a cluster.
 struct Part {
     name: &'static str,
-    /// What it is good for.
+    /// Purpose of the component.
     purpose: &'static str,
     /// A part of the names of what it serves.
     serves: &'static str,
@@ -135,7 +135,7 @@ async fn exporters(source: Result<Option<Prometheus>, String>) -> (Vec<ExporterV
     let source = match source {
         Ok(Some(source)) => source,
         Ok(None) => {
-            let message = "no Prometheus is named: nobody measures what its nodes and cards do";
+            let message = "no Prometheus is named: nobody measures what its nodes and GPUs do";
             return (Vec::new(), Some(message.to_owned()));
         }
         Err(problem) => return (Vec::new(), Some(problem)),

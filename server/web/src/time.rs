@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 /// Always with all six digits, so that texts sort as the moments do.
 const RFC_3339: DateTimePrinter = DateTimePrinter::new().precision(Some(6));
 
-/// A moment, e.g. `2026-03-01T09:30:00.000000Z`.
+/// Timestamp, e.g. `2026-03-01T09:30:00.000000Z`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ToSchema)]
 #[schema(value_type = String, format = DateTime)]
 pub struct Time(pub Timestamp);

@@ -37,7 +37,7 @@ pub enum End {
     },
     /// It could not be started.
     CouldNotStart {
-        /// Why, as a sentence.
+        /// Reason, as a sentence.
         message: String,
     },
     /// The stop came first.
@@ -51,7 +51,7 @@ pub enum End {
         /// Why, as the cluster says it.
         message: String,
     },
-    /// Its node lost a graphics card.
+    /// Its node lost a GPU.
     CardLost {
         /// What is known, as the cluster says it.
         message: String,
@@ -70,7 +70,7 @@ pub struct Finish<'a> {
     pub end: &'a End,
     /// When its program began; absent when it never did.
     pub started_at: Option<Timestamp>,
-    /// When it ended.
+    /// End time.
     pub ended_at: Timestamp,
 }
 
@@ -125,7 +125,7 @@ impl Finish<'_> {
             End::Lost => "is lost: the process that watched over it is gone without a record".into(),
             End::TimedOut => format!("was stopped{after}, its timeout"),
             End::Evicted { message } => format!("was evicted{after}: {message}"),
-            End::CardLost { message } => format!("lost its graphics card{after}: {message}"),
+            End::CardLost { message } => format!("lost its GPU{after}: {message}"),
             End::NodeLost { message } => format!("is lost with its node{after}: {message}"),
         }
     }

@@ -39,7 +39,7 @@ pub fn readable(outputs: impl Into<Place>) -> Place {
     if copy.exists() { copy } else { outputs }
 }
 
-/// One line.
+/// Single line of text.
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Line {

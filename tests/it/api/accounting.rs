@@ -186,14 +186,14 @@ fn a_spent_budget_stops_new_runs_and_says_so() {
     assert_eq!(editor.get("/projects/default/budget").expect(200).json()["level"], "warned");
     for page in ["page:/projects/default", "page:/projects"] {
         let marked = editor.get(page).expect(200).text();
-        assert!(marked.contains("Budget nearly spent") && !marked.contains("nothing new starts"), "{page}");
+        assert!(marked.contains("Budget nearly spent") && !marked.contains("Budget spent"), "{page}");
     }
     admin.put(&path, "\"2\"", &body).expect(200);
     let standing = editor.get("/projects/default").expect(200).json()["budget"].clone();
     assert_eq!((&standing["level"], &standing["month"]), (&json!("stopped"), &json!(month)), "{standing}");
     let marked = editor.get("page:/projects/default").expect(200).text();
     assert!(marked.contains("data-level=\"stopped\""), "the page shows it");
-    assert!(editor.get("page:/projects").expect(200).text().contains("nothing new starts"));
+    assert!(editor.get("page:/projects").expect(200).text().contains("Budget spent: no new runs"));
     // Nothing new starts: not a run, not the same again, not what failed or was done.
     let text = document("more", &format!("tasks:\n{}", task("say", "true", "")));
     let refused = editor.post("/projects/default/runs", &json!({"document": text})).expect(409);

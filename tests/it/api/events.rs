@@ -122,7 +122,7 @@ fn the_end_of_a_run_starts_one_of_the_same_date_and_a_circle_is_refused() {
     let found = until(&editor, &history("train"), |found| states(found).len() == 3);
     assert_eq!(found["items"][0]["date"], "2026-02-03T00:00:00.000000Z", "the pause is not made up for");
     let page = editor.get("page:/projects/default/pipelines/train?tab=schedule").expect(200).text();
-    assert!(page.contains("When a run has succeeded of") && !page.contains("data-backfill>"), "{page}");
+    assert!(page.contains("After a successful run of") && !page.contains("data-backfill>"), "{page}");
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn a_file_that_arrives_starts_one_run_of_its_date() {
     assert!(failed["look"]["error"].is_string() && failed["look"]["looked_at"].is_null(), "{failed}");
     assert!(failed["look"]["next_at"].as_str() > failed["look"]["tried_at"].as_str());
     let page = owner.get("page:/projects/default/pipelines/gone?tab=schedule").expect(200).text();
-    assert!(page.contains("Files cannot be looked for"), "{page}");
+    assert!(page.contains("Checking for files failed"), "{page}");
 
     // The file is still there after a crash, and its date has its run.
     server.kill();

@@ -282,7 +282,7 @@ fn history_says_how_long_it_takes_and_when_what_waits_may_start() {
     let instances = editor.get(&format!("/runs/{waits}/tasks/fit/instances")).expect(200).json();
     assert!(instances["items"][0]["wait"]["start"]["p50"].is_string(), "{instances}");
     let page = editor.get(&format!("page:/runs/{waits}?tab=table")).expect(200).text();
-    assert!(page.contains("starts in about") && page.contains("nine times of ten within"), "{page}");
+    assert!(page.contains("estimated start in") && page.contains("(90 %: "), "{page}");
     cancel(&editor, &holds);
     until(&editor, &waits, "succeeded");
 }
@@ -453,10 +453,7 @@ fn what_waits_for_the_parallelism_of_its_task_says_who_holds_it_and_how_many_are
     let p50 = |wait: &Value| wait["start"]["p50"].as_str().map(str::to_owned);
     assert!(p50(next).is_some() && p50(next) < p50(last), "{all}");
     let page = editor.get(&format!("page:/runs/{run}/tasks/each?instance=1")).expect(200).text();
-    assert!(
-        page.contains("It is its turn when one of these has ended") && page.contains("each #0"),
-        "{page}"
-    );
+    assert!(page.contains("Next when one of these ends") && page.contains("each #0"), "{page}");
     // It ends, and it is the turn of the next.
     fs::write(shared.join(&run).join("a"), "").unwrap();
     wait_for("the next to run", || instances()[1]["state"] == "running");

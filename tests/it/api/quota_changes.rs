@@ -194,6 +194,6 @@ fn the_page_has_all_changes_a_page_at_a_time_and_those_of_one_queue() {
     ada.post("/projects", &json!({"name": "secret"})).expect(201);
     ada.put("/projects/secret/quota", "*", &json!({"quotas": {"local": {"limit": {"cpu": 7}}}})).expect(200);
     let none = server.as_(Who::Viewer).get("page:/quotas?queue=project/secret").expect(200).text();
-    assert!(none.contains("Nothing was changed.") && !none.contains("local limit cpu"), "{none}");
+    assert!(none.contains("No changes yet.") && !none.contains("local limit cpu"), "{none}");
     ada.get("page:/quotas?cursor=%21").expect(422);
 }

@@ -158,7 +158,7 @@ fn nobody_names_a_priority_above_the_projects() {
     let capped = local(&json!({"max_priority": 5}));
     let told = ada.put("/projects/default/quota", "*", &capped).expect(200).json();
     assert_eq!(told["quotas"]["local"]["max_priority"], 5, "{told}");
-    assert!(ada.get("page:/quotas").expect(200).text().contains("priority at most 5"));
+    assert!(ada.get("page:/quotas").expect(200).text().contains("max priority 5"));
     let editor = server.as_(Who::Editor);
     let urgent = |priority: i32| {
         let task = task("a", "true", &format!("    priority: {priority}\n"));

@@ -78,7 +78,10 @@ fn a_schedule_fires_each_date_once_in_the_name_of_who_set_it() {
     let schedule = format!("{PIPELINES}/tick/schedule");
     assert_eq!(owner.get(&schedule).expect(200).json()["refused"], "user_no_editor");
     let page = owner.get("page:/projects/default/pipelines/tick?tab=schedule").expect(200).text();
-    assert!(page.contains("The schedule does not run") && page.contains("emil may not start runs"), "{page}");
+    assert!(
+        page.contains("The schedule cannot run") && page.contains("emil may no longer start runs"),
+        "{page}"
+    );
     owner.post(&format!("{schedule}/resume"), &json!({})).expect(200);
     assert_eq!(owner.get(&schedule).expect(200).json()["set_by"], "olga");
     let theirs =

@@ -121,7 +121,7 @@ fn a_task_gets_what_it_needs_and_more_when_that_does_not_suffice() {
     assert_eq!(reverted["reverted_by"], "emil");
     assert_eq!(memory(&eat(&editor, 100)[0]), ASKED);
     let page = viewer.get(&format!("page:{SIZING}")).expect(200).text();
-    assert!(page.contains("Sizing is taken back") && !page.contains("id=\"resume\""), "{page}");
+    assert!(page.contains("Reverted to requested resources") && !page.contains("id=\"resume\""), "{page}");
     let resumed = editor.post(&format!("{SIZING}/resume"), &json!({})).expect(200).json();
     assert_eq!(resumed["reverted_by"], Value::Null);
 }
@@ -275,7 +275,7 @@ fn what_a_quota_does_not_let_grow_is_said_while_it_runs_and_when_its_memory_runs
     assert!(said.contains(" more memory than it had"), "{said}");
     assert!(said.ends_with(&format!("; {not_raised}; {not_again}")), "{said}");
     let page = editor.get(&format!("page:/runs/{run}/tasks/eat")).expect(200).text();
-    assert!(page.contains("No more memory") && page.contains(not_raised), "{page}");
+    assert!(page.contains("Memory not increased") && page.contains(not_raised), "{page}");
 }
 
 #[test]

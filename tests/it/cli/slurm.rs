@@ -23,7 +23,7 @@ fn scripts_are_printed_with_what_was_decided() {
     let app = TestApp::new();
     let done = app.expect(0, &["compile", ELASTIC, "--for", "slurm"]);
     let first = done.out.lines().next().unwrap();
-    assert!(first.starts_with("# ") && first.contains("types of cards"), "{first}");
+    assert!(first.starts_with("# ") && first.contains("types of GPUs"), "{first}");
     assert!(
         done.out.contains("#SBATCH --qos=high\n") && done.out.contains("# - it starts with all of its"),
         "{}",
@@ -98,5 +98,5 @@ fn facts_and_calls_that_are_wrong_are_told() {
         "  - {name: one, template: command, arguments: {command: [echo]}, resources: {gpu: {count: 1}}}\n",
     );
     let done = app.expect(2, &["compile", &needy, "--for", "slurm", "--facts", &facts(&app)]);
-    assert!(done.out.contains("/tasks/0/resources/gpu: this cluster has no graphics cards"), "{done:?}");
+    assert!(done.out.contains("/tasks/0/resources/gpu: this cluster has no GPUs"), "{done:?}");
 }

@@ -227,7 +227,7 @@ fn a_check_names_each_setting_with_which_no_job_could_run() {
             "no node of the partition `cards` has the feature `tape`".into(),
         ),
         ("facts.features.disk=tape", "no node has the feature `tape`".into()),
-        ("facts.cards.types", "no node has graphics cards of the type `v100`; there are: a100, h100".into()),
+        ("facts.cards.types", "no node has GPUs of the type `v100`; there are: a100, h100".into()),
         ("way.accounts.bob", "id: ".into()),
         ("facts.program", format!("it cannot be started as `{member}`: ")),
         ("facts.workspace", format!("it can neither be written to nor made as `{member}`")),

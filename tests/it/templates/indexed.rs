@@ -214,7 +214,7 @@ fn wrong_arguments_of_indexed_are_refused() {
     let app = TestApp::new();
     app.write("wrong/a.py", "");
     for (arguments, argument, why) in [
-        ("dispatch: dynamic", "shards", "dynamic dispatch hands shards out; say how many there are"),
+        ("dispatch: dynamic", "shards", "dynamic dispatch needs shards; set their number"),
         ("merge: a.py", "merge", "there is nothing to merge without `shards`"),
         ("shards: 0", "shards", ""),
         ("shards: 2, dispatch: random", "dispatch", ""),

@@ -37,12 +37,12 @@ fn layouts_that_cannot_be_are_said_with_their_argument() {
         (
             "workers: 4, gpus: 8, tensor: 8, pipeline: 2, data: 4",
             "data",
-            "8 x 2 x 4 is not the 32 GPUs that there are: write 2",
+            "8 x 2 x 4 is not the 32 GPUs of the task: write 2",
         ),
         (
             "workers: 4, gpus: 8, tensor: 8, pipeline: 2, micro_batch: 3, global_batch: 512",
             "global_batch",
-            "512 samples cannot be dealt evenly to 2 copies of the model in micro batches of 3",
+            "512 samples cannot be divided evenly among 2 model replicas in micro batches of 3",
         ),
     ] {
         let said = said("megatron", arguments);
@@ -55,7 +55,7 @@ fn layouts_that_cannot_be_are_said_with_their_argument() {
             "global_batch",
             "64 is not micro batch x accumulation x processes = 4 x 2 x 16 = 128",
         ),
-        ("config: {train_batch_size: 32}", "config", "leave them out here"),
+        ("config: {train_batch_size: 32}", "config", "remove them here"),
     ] {
         let said = said("deepspeed", arguments);
         assert!(said.contains(&format!("/tasks/0/arguments/{argument}: ")) && said.contains(why), "{said}");

@@ -127,7 +127,7 @@ fn wrong_searches_are_refused_before_anything_starts() {
         ("search_space: {x: {_type: choice}}", "search_space/x", "_value"),
         ("search_space: {}", "search_space", "at least 1"),
         ("tuner: Tpe", "tuner", "TPE"),
-        ("tuner_args: {optimize_mode: minimize}", "tuner_args", "leave it out here"),
+        ("tuner_args: {optimize_mode: minimize}", "tuner_args", "remove it here"),
         ("assessor_args: {start_step: 2}", "assessor_args", "there is no assessor"),
         ("assessor: Curvefitting", "assessor_args", "`epoch_num`"),
         (

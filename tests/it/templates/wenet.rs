@@ -84,7 +84,7 @@ fn engines_and_devices_of_wenet_that_do_not_fit_are_refused() {
     let app = TestApp::new();
     app.write("wrong/train.py", "");
     for (arguments, argument, why) in [
-        ("config: a.yaml, train_engine: deepspeed", "deepspeed_config", "needs a configuration of its own"),
+        ("config: a.yaml, train_engine: deepspeed", "deepspeed_config", "needs a DeepSpeed configuration"),
         (
             "config: a.yaml, deepspeed_config: ds.json",
             "deepspeed_config",
@@ -94,7 +94,7 @@ fn engines_and_devices_of_wenet_that_do_not_fit_are_refused() {
         (
             "config: a.yaml, device: cpu, dist_backend: gloo, train_engine: torch_fsdp",
             "train_engine",
-            "torch_fsdp does not know CPUs",
+            "torch_fsdp does not support CPUs",
         ),
         ("config: a.yaml, data_type: sharded", "data_type", "`shard`"),
     ] {

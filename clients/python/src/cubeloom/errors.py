@@ -52,37 +52,37 @@ class ApiError(CubeloomError):
 
 
 class NotSignedIn(ApiError):
-    """There is no token, or it is no longer valid."""
+    """Authentication required, or the token is invalid."""
 
     kind_of_class = "not-signed-in"
 
 
 class Forbidden(ApiError):
-    """The role or the token's scope is too small."""
+    """Permission denied: insufficient role or token scope."""
 
     kind_of_class = "forbidden"
 
 
 class NotFound(ApiError):
-    """There is no such thing, or it is not yours to know of."""
+    """Not found, or not visible to you."""
 
     kind_of_class = "not-found"
 
 
 class Conflict(ApiError):
-    """It goes against what is there."""
+    """Conflict with existing data."""
 
     kind_of_class = "conflict"
 
 
 class Stale(ApiError):
-    """Somebody else has changed it meanwhile; ``document["difference"]`` may show how."""
+    """Changed by someone else in the meantime; ``document["difference"]`` may show how."""
 
     kind_of_class = "stale"
 
 
 class Invalid(ApiError):
-    """The request has mistakes; ``problems`` names each."""
+    """Invalid input; ``problems`` lists each error."""
 
     kind_of_class = "invalid"
 
@@ -94,7 +94,7 @@ class TooMany(ApiError):
 
 
 class Unavailable(ApiError):
-    """The server cannot do this now."""
+    """Temporarily unavailable."""
 
     kind_of_class = "unavailable"
 

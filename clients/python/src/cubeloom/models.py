@@ -7,23 +7,23 @@ from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
 
 class AliasBody(TypedDict):
     """
-    What an alias stands for.
+    Target of an alias.
     """
 
     version: int
     """
-    The version.
+    Version.
     """
 
 
 class AmountView(TypedDict):
     """
-    An amount of resources.
+    Amount of resources.
     """
 
     cpu: float
     """
-    Processing power, in cores.
+    CPU, in cores.
     """
     memory: int
     """
@@ -31,151 +31,152 @@ class AmountView(TypedDict):
     """
     gpus: int
     """
-    Graphics cards.
+    GPUs.
     """
 
 
 class Answer(TypedDict):
     """
-    An answer.
+    Decision on a task that asks for approval.
     """
 
     approved: bool
     """
-    Yes or no.
+    Whether it is approved.
     """
     comment: NotRequired[str | None]
     """
-    Why, for those who read it later; at most 2,000 characters.
+    Reason for the decision, for later readers. At most 2,000 characters.
     """
 
 
 class AsideBody(TypedDict):
     """
-    Why a node is set aside.
+    Reason for cordoning a node.
     """
 
     note: str
     """
-    One line.
+    Single line of text.
     """
 
 
 class AxisView(TypedDict):
     """
-    One thing that a search tries.
+    A parameter that a search varies.
     """
 
     name: str
     """
-    Its name: trials read it as `item.NAME`.
+    Parameter name. Trials read it as `item.NAME`.
     """
     values: NotRequired[list[Any] | None]
     """
-    The values, where they are listed.
+    Values, if they are listed.
     """
     minimum: NotRequired[float | None]
     """
-    The smallest, of a range.
+    Minimum of a range.
     """
     maximum: NotRequired[float | None]
     """
-    The largest, of a range.
+    Maximum of a range.
     """
     log: bool
     """
-    Whether the range is spread evenly in its logarithm.
+    Whether the range is spread evenly on a logarithmic scale.
     """
 
 
 class BeforeAfter(TypedDict):
     """
-    One program twice: for one process, and as the template runs it.
+    The same program twice: for one process, and as the template runs it.
     """
 
     before: str
     """
-    For one process.
+    Program for one process.
     """
     after: str
     """
-    As the template runs it.
+    Program as the template runs it.
     """
 
 
 class BehindView(TypedDict):
     """
-    Copies of logs that could not be made yet; they are tried again every half minute.
+    Log copies that are still outstanding. They are retried every 30 seconds.
     """
 
     attempts: int
     """
-    Of how many attempts that is known: 0 where only the store could tell, and does not answer.
+    Number of attempts with outstanding copies that are known. It is 0 if only the store has this information and
+    the store is unreachable.
     """
     why: str
     """
-    Why the last try failed.
+    Reason why the last try failed.
     """
 
 
 class BlamedView(TypedDict):
     """
-    The worker that was not good enough.
+    Worker that failed the test.
     """
 
     worker: str
     """
-    The worker, `<role>-<index>`.
+    Worker, in the form `<role>-<index>`.
     """
     why: str
     """
-    Why: a sentence.
+    Reason, as a sentence.
     """
     sure: bool
     """
-    Whether it is this one for certain: then its node is set aside.
+    Whether this worker is certainly at fault. If so, its node is cordoned.
     """
 
 
 class BudgetBody(TypedDict):
     """
-    What a project may spend from a month on.
+    Budget of a project from a month on.
     """
 
     amount: NotRequired[str | None]
     """
-    How much in each month, e.g. `1200` or `99.50`; absent: nothing bounds it from then on.
+    Amount per month, e.g. `1200` or `99.50`. Omitted if spending is unlimited from then on.
     """
     warn_percent: NotRequired[int]
     """
-    From how many hundredths of it on the project is marked, from 1 to 100.
+    Percentage of the budget at which the project is marked, from 1 to 100.
     """
     stop: NotRequired[bool]
     """
-    Whether nothing new is started once it is spent; what runs goes on.
+    Whether nothing new is started after the budget is spent. What is running continues.
     """
 
 
 class BudgetStandingView(TypedDict):
     """
-    How much of this month's budget is spent.
+    Spent amount of this month's budget.
     """
 
     month: str
     """
-    The month, UTC.
+    Month, in UTC.
     """
     amount: str
     """
-    What there is to spend, with a point.
+    Budget amount, with a decimal point.
     """
     spent: str
     """
-    What is spent, also by what still runs.
+    Amount spent, including what is still running.
     """
     percent: int
     """
-    How many hundredths that is, rounded down.
+    Spent percentage of the budget, rounded down.
     """
     level: str
     """
@@ -183,209 +184,209 @@ class BudgetStandingView(TypedDict):
     """
     warn_percent: int
     """
-    From how many hundredths on the project is marked.
+    Percentage of the budget at which the project is marked.
     """
     stop: bool
     """
-    Whether nothing new is started once it is spent.
+    Whether nothing new is started after the budget is spent.
     """
 
 
 class BudgetView(TypedDict):
     """
-    What a project may spend in each month, from a month on until the next budget.
+    Monthly budget of a project, from a month until the next budget.
     """
 
     month: str
     """
-    The first month, UTC, e.g. `2026-01`.
+    First month, in UTC, e.g. `2026-01`.
     """
     amount: NotRequired[str | None]
     """
-    How much, with a point; absent where nothing bounds it from then on.
+    Amount, with a decimal point. Omitted if spending is unlimited from then on.
     """
     warn_percent: int
     """
-    From how many hundredths of it on the project is marked.
+    Percentage of the budget at which the project is marked.
     """
     stop: bool
     """
-    Whether nothing new is started once it is spent.
+    Whether nothing new is started after the budget is spent.
     """
     revision: int
     """
-    Counts its changes, from 1: its ETag.
+    Revision number, starting at 1 and incremented on each change. It is the ETag.
     """
 
 
 class CancelBackfill(TypedDict):
     """
-    What a back-fill is cancelled with.
+    Options for cancelling a back-fill.
     """
 
     runs: NotRequired[bool]
     """
-    Whether its runs that go on are stopped, too.
+    Whether to cancel active runs of the back-fill.
     """
 
 
 class CardSeriesView(TypedDict):
     """
-    A measure over time.
+    Time series of one metric.
     """
 
     of: str
     """
-    `usage`, `tensor`, `node_cpu` and `io_wait` (from 0 to 1), `memory` (bytes), `temperature` (°C), `power` (watts), `nvlink`
-    (bytes a second) or `holder_cpu` (cores).
+    Metric: `usage`, `tensor`, `node_cpu` and `io_wait` (from 0 to 1), `memory` (bytes), `temperature` (°C),
+    `power` (watts), `nvlink` (bytes per second) or `holder_cpu` (cores).
     """
     values: list[float | None]
     """
-    Its values; `null` where there is none.
+    Values of the metric. `null` where no value is available.
     """
 
 
 class ChangedView(TypedDict):
     """
-    A queue that was changed.
+    A changed queue.
     """
 
     queue: str
     """
-    `project/NAME` or `group/NAME`.
+    Queue, as `project/NAME` or `group/NAME`.
     """
     revision: int
     """
-    Its revision since.
+    Revision of the queue after the change.
     """
 
 
 class ChangesView(TypedDict):
     """
-    Edits that were made together.
+    Edits that were applied together.
     """
 
     items: list[ChangedView]
     """
-    The queues, in the order of the edits.
+    Changed queues, in the order of the edits.
     """
 
 
 class CheckedTask(TypedDict):
     """
-    A task of a checked document.
+    A task of a validated document.
     """
 
     name: str
     """
-    Its name.
+    Name.
     """
     template: str
     """
-    The template, as the document names it.
+    Template, as named in the document.
     """
     needs: list[str]
     """
-    The tasks before it.
+    Tasks that it depends on.
     """
     description: NotRequired[str | None]
     """
-    What it does.
+    Description.
     """
     for_each: bool
     """
-    Whether it runs once for each of several elements.
+    Whether it runs once for each of several items.
     """
 
 
 class ClusterGpuView(TypedDict):
     """
-    A graphics card.
+    GPU.
     """
 
     name: str
     """
-    Its product name.
+    Product name.
     """
     memory: int
     """
-    Its memory, in bytes.
+    GPU memory, in bytes.
     """
     uuid: str
     """
-    Its UUID.
+    UUID.
     """
     xid: NotRequired[int | None]
     """
-    The XID error of its own for which no job gets it; none while a job has it.
+    XID error of this GPU that keeps jobs from using it. Omitted while a job uses the GPU.
     """
 
 
 class ClusterNodeView(TypedDict):
     """
-    A node of a cluster.
+    Node of a cluster.
     """
 
     name: str
     """
-    Its name.
+    Name.
     """
     amount: AmountView
     """
-    What it has for jobs.
+    Allocatable resources.
     """
     gpus: list[ClusterGpuView]
     """
-    Its graphics cards.
+    GPUs of the node.
     """
     groups: list[str]
     """
-    Those of the cluster's node groups that it is of.
+    Node groups of the cluster that the node belongs to.
     """
 
 
 class CodeFile(TypedDict):
     """
-    A file of a folder of code.
+    File of a code folder.
     """
 
     path: str
     """
-    Its path below the folder, with `/` between its parts.
+    Path of the file, relative to the folder, with `/` as separator.
     """
     bytes: int
     """
-    Its length, in bytes.
+    Size, in bytes.
     """
     executable: bool
     """
-    Whether it may be executed.
+    Whether it is executable.
     """
 
 
 class CodeView(TypedDict):
     """
-    A folder of code.
+    Code folder.
     """
 
     digest: str
     """
-    Its digest.
+    Digest of the folder.
     """
     files: list[CodeFile]
     """
-    Its files, by name.
+    Files of the folder, by name.
     """
 
 
 class Confirmation(TypedDict):
     """
-    That it is really you.
+    Confirmation of your identity.
     """
 
     current: str
     """
-    Your present password.
+    Your current password.
     """
 
 
@@ -396,19 +397,19 @@ class Content1(TypedDict):
 
     text: str
     """
-    The text.
+    Text.
     """
     shown_as: Literal['text']
 
 
 class Content2(TypedDict):
     """
-    JSON, set with one member a line.
+    JSON, formatted with one member per line.
     """
 
     text: str
     """
-    The text.
+    Text.
     """
     shown_as: Literal['json']
 
@@ -420,18 +421,18 @@ class Content3(TypedDict):
 
     columns: list[str]
     """
-    The first row.
+    First row.
     """
     rows: list[list[str]]
     """
-    The other rows.
+    Other rows.
     """
     shown_as: Literal['table']
 
 
 class Content4(TypedDict):
     """
-    A picture: show the file itself.
+    Picture. Display the file itself.
     """
 
     shown_as: Literal['image']
@@ -439,7 +440,7 @@ class Content4(TypedDict):
 
 class Content5(TypedDict):
     """
-    A page: show the file itself, in a frame with `sandbox`.
+    Page. Display the file itself, in a frame with `sandbox`.
     """
 
     shown_as: Literal['page']
@@ -447,7 +448,7 @@ class Content5(TypedDict):
 
 class Content6(TypedDict):
     """
-    Nothing that can be shown here: it can be downloaded.
+    No preview is available. The file can be downloaded.
     """
 
     shown_as: Literal['nothing']
@@ -455,22 +456,22 @@ class Content6(TypedDict):
 
 Content: TypeAlias = Content1 | Content2 | Content3 | Content4 | Content5 | Content6
 """
-What is shown of a file.
+Preview content of a file.
 """
 
 
 class Credentials(TypedDict):
     """
-    What somebody signs in with.
+    Credentials for signing in.
     """
 
     name: str
     """
-    The name.
+    Name.
     """
     password: str
     """
-    The password.
+    Password of the user.
     """
 
 
@@ -481,7 +482,7 @@ class DocumentToCheck(TypedDict):
 
     document: str
     """
-    The text, YAML or JSON.
+    Document text, YAML or JSON.
     """
 
 
@@ -497,94 +498,94 @@ EdgeView = TypedDict(
 
 class ExporterView(TypedDict):
     """
-    Something that measures a cluster.
+    Metrics exporter of a cluster.
     """
 
     name: str
     """
-    What it is called.
+    Name.
     """
     purpose: str
     """
-    What it is good for.
+    Purpose of the component.
     """
     found: bool
     """
-    Whether Prometheus has series of it.
+    Whether Prometheus has series from the exporter.
     """
 
 
 class FailureView(TypedDict):
     """
-    Why something failed: the first cause.
+    Cause of a failure: the first one.
     """
 
     kind: str
     """
-    `exit`, `signal`, `out_of_memory`, `timeout`, `setup_failed`, `could_not_start`, `missing_output`, `lost`,
-    `preempted`, `expression`, `rejected`, `run`, `hung`, `preflight` or `disk_limit`.
+    Kind of failure: `exit`, `signal`, `out_of_memory`, `timeout`, `setup_failed`, `could_not_start`,
+    `missing_output`, `lost`, `preempted`, `expression`, `rejected`, `run`, `hung`, `preflight` or `disk_limit`.
     """
     message: str
     """
-    A sentence.
+    Message.
     """
     instance: NotRequired[int | None]
     """
-    The instance that failed first, of a task with several.
+    Instance that failed first, for a task with several instances.
     """
     attempt: NotRequired[int | None]
     """
-    The attempt.
+    Attempt.
     """
     worker: NotRequired[str | None]
     """
-    The worker that failed first, e.g. `worker-1`.
+    Worker that failed first, e.g. `worker-1`.
     """
     exit_code: NotRequired[int | None]
     """
-    Its exit code.
+    Exit code.
     """
     signal: NotRequired[int | None]
     """
-    The signal that ended it.
+    Signal that terminated it.
     """
     last_lines: NotRequired[list[str]]
     """
-    The last lines that it wrote.
+    Last lines of its output.
     """
 
 
 class FaultyCardView(TypedDict):
     """
-    A card that no job gets.
+    A GPU excluded from scheduling.
     """
 
     index: int
     """
-    Its number on its node.
+    Index on its node.
     """
     uuid: str
     """
-    Its UUID.
+    UUID.
     """
     xid: int
     """
-    The XID error that the driver has reported of it.
+    XID error that the driver reported for the GPU.
     """
 
 
 class FaultyCardsView(TypedDict):
     """
-    How many cards there are, and which of them no job gets.
+    Total number of GPUs, and the unhealthy GPUs that are excluded from scheduling.
     """
 
     all: int
     """
-    How many there are, these among them.
+    Total number of GPUs, including the excluded ones.
     """
     cards: list[FaultyCardView]
     """
-    Those that no job gets.
+    GPUs excluded from scheduling.
     """
 
 
@@ -595,74 +596,74 @@ class FieldChange(TypedDict):
 
     path: str
     """
-    Where, as a JSON pointer.
+    Location as a JSON pointer.
     """
     before: NotRequired[dict[str, Any]]
     """
-    How it was; absent when it was not there.
+    Old value. Omitted if the field did not exist.
     """
     after: NotRequired[dict[str, Any]]
     """
-    How it is; absent when it is not there.
+    New value. Omitted if the field does not exist.
     """
 
 
 class FiguresView(TypedDict):
     """
-    What was held and used, and what it costs. Amounts of money are texts with a point, exact to a millionth.
+    Allocations, usage and cost. Monetary amounts are strings with a decimal point, exact to a millionth.
     """
 
     cpu_hours: float
     """
-    Cores times hours that were asked for.
+    Requested CPU cores multiplied by hours.
     """
     used_cpu_hours: NotRequired[float | None]
     """
-    Cores times hours that were used; absent where nothing was measured.
+    Used CPU, in core-hours. Omitted if nothing was measured.
     """
     memory_gib_hours: float
     """
-    GiB of memory times hours that were asked for.
+    Requested memory, in GiB-hours.
     """
     used_memory_gib_hours: NotRequired[float | None]
     """
-    GiB of memory at the peak times the hours that the job ran; absent where nothing was measured.
+    Used memory, in GiB-hours: peak memory times the hours that the job ran. Omitted if nothing was measured.
     """
     gpu_hours: float
     """
-    Graphics cards times hours.
+    GPU-hours.
     """
     used_gpu_hours: NotRequired[float | None]
     """
-    Graphics cards times hours at work; absent where nothing was measured.
+    GPU-hours in which the GPUs were busy. Omitted if nothing was measured.
     """
     measured_gpu_hours: float
     """
-    Of `gpu_hours`, those in which it was measured whether the cards worked.
+    Part of `gpu_hours` in which GPU activity was measured.
     """
     attempts: int
     """
-    Attempts that ended.
+    Number of attempts that ended.
     """
     failed: int
     """
-    Those of them that failed; an attempt whose place was needed for another did not.
+    Number of these attempts that failed. Preempted attempts do not count as failed.
     """
     cost: str
     """
-    What it costs.
+    Cost.
     """
     cpu_cost: str
     """
-    What the CPU costs of it.
+    Cost of the CPU.
     """
     memory_cost: str
     """
-    What the memory costs of it.
+    Cost of the memory.
     """
     gpu_cost: str
     """
-    What the graphics cards cost of it.
+    Cost of the GPUs.
     """
 
 
@@ -679,260 +680,263 @@ FilesToImport = TypedDict(
 
 class FrameworkView(TypedDict):
     """
-    What becomes of the tasks of a framework.
+    How the tasks of a framework run on a cluster.
     """
 
     name: str
     """
-    The framework.
+    Framework.
     """
     object: str
     """
-    The kind of object that a job of it becomes.
+    Kind of the manifest that a job of the framework becomes.
     """
     why: str
     """
-    Why that one.
+    Reason for this kind.
     """
 
 
 class GpuView(TypedDict):
     """
-    Graphics cards: whole ones, a fraction of one, or an amount of its memory.
+    GPUs: whole GPUs, a fraction of one GPU, or an amount of its memory.
     """
 
     count: NotRequired[int | None]
     """
-    Whole cards.
+    Number of whole GPUs.
     """
     fraction: NotRequired[float | None]
     """
-    A part of one card.
+    Fraction of one GPU.
     """
     memory: NotRequired[int | None]
     """
-    Memory of one card, in bytes.
+    Memory of one GPU, in bytes.
     """
     type: NotRequired[str | None]
     """
-    The product.
+    GPU product.
     """
 
 
 class HeadView(TypedDict):
     """
-    A job that another must not delay.
+    A job that another job must not delay.
     """
 
     project: str
     """
-    Its project.
+    Project.
     """
     run: NotRequired[str | None]
     """
-    Its run; absent for a task of the run that is looked at.
+    Run of the job. Omitted for a task of the requested run.
     """
     task: str
     """
-    Its task.
+    Task.
     """
 
 
 class Health(TypedDict):
     """
-    How the server is.
+    Health of the server.
     """
 
     status: str
     """
-    `ok`
+    Status: `ok`.
     """
     database_reserve: str
     """
-    The room that is kept beside a SQLite database for when its disk is full: `kept`, `missing` where it was given up or
-    could not be made, or `none`.
+    Disk space reserved beside a SQLite database, for when its disk is full: `kept`, `missing` (released, or could
+    not be created), or `none`.
     """
 
 
 class HolderView(TypedDict):
     """
-    A job that holds what another needs.
+    A job that uses resources that another job needs.
     """
 
     project: str
     """
-    Its project.
+    Project.
     """
     user: str
     """
-    Whom it runs for.
+    User that it runs for.
     """
     run: NotRequired[str | None]
     """
-    Its run; absent for a task of the run that is looked at.
+    Run of the job. Omitted for a task of the requested run.
     """
     task: str
     """
-    Its task.
+    Task.
     """
     instance: int
     """
-    Which of the task's instances it is, from 0.
+    Instance of the task, from 0.
     """
     amounts: dict[str, float]
     """
-    What it holds, by resource: cores, bytes, pieces.
+    Allocated amounts by resource, in cores, bytes or units.
     """
 
 
 class HookCall(TypedDict):
     """
-    What the caller of a hook may send; everything else in the body is left alone, so that other programs' own
-    messages can be sent here as they are.
+    Body that a hook accepts. All other fields are ignored, so that other programs can send their own messages
+    unchanged.
     """
 
     parameters: NotRequired[dict[str, Any]]
     """
-    Parameters of the run, over the hook's own.
+    Parameters of the run. They override the hook's own.
     """
 
 
 class HookChange(TypedDict):
     """
-    What changes; what is absent stays.
+    Changes to apply. Omitted fields keep their values.
     """
 
     name: NotRequired[str | None]
     """
-    What it is called.
+    Name.
     """
     parameters: NotRequired[dict[str, Any] | None]
     """
-    Parameters of the runs that it starts.
+    Parameters of the runs that the hook starts.
     """
 
 
 class ImportLine(TypedDict):
     """
-    What became of one value of the files.
+    Result for one value of the files.
     """
 
     fate: str
     """
-    `changed`, `left_out`, or `problem`: somebody has to do something.
+    Result: `changed`, `left_out`, or `problem` (action required).
     """
     path: str
     """
-    Where it stands: a JSON pointer, in the second file with `templates:` before it.
+    Location of the value, as a JSON pointer. In the second file, it is prefixed with `templates:`.
     """
     message: str
     """
-    A sentence.
+    Message.
     """
 
 
 class ImportedView(TypedDict):
     """
-    A document that was made.
+    Created document.
     """
 
     kind: str
     """
-    `pipeline` or `task_template`.
+    Kind of the document: `pipeline` or `task_template`.
     """
     name: str
     """
-    Its name.
+    Name.
     """
     document: str
     """
-    Its text, YAML.
+    YAML document.
     """
     notes: list[str]
     """
-    The report's sentences about it.
+    Report messages about it.
     """
     taken: NotRequired[str | None]
     """
-    What has its name already: `same` when it is this very document, `other` when it is something else.
+    Existing document with the same name: `same` if it is identical, `other` if it differs.
     """
 
 
 class KeepingView(TypedDict):
     """
-    What a project wants kept of jobs that have ended.
+    Retention settings of a project for finished jobs.
     """
 
     objects: NotRequired[int | None]
     """
-    How long their objects stay on a Kubernetes cluster, in seconds; absent: as long as the cluster's settings say.
+    TTL after finish of the jobs' objects on a Kubernetes cluster, in seconds. If omitted, the settings of the
+    cluster apply.
     """
     logs: NotRequired[str | None]
     """
-    The volume of the project, in an object store, into which their logs are copied when they have ended; absent: into
-    none, the server alone has them.
+    Project volume in an object store to which logs are copied when jobs have ended. If omitted, logs are not
+    copied and exist only on the server.
     """
 
 
 class LevelsView(TypedDict):
     """
-    What there is of something, what was asked for, and what is used.
+    Capacity, requests and usage of a resource.
     """
 
     capacity: NotRequired[float | None]
     """
-    What there is.
+    Capacity.
     """
     requested: NotRequired[float | None]
     """
-    What was asked for by what runs there.
+    Amount requested by the workloads that run there.
     """
     used: NotRequired[float | None]
     """
-    What is used.
+    Amount in use.
     """
 
 
 class LimitBody(TypedDict):
     """
-    What somebody says of a limit. At least one of its numbers is said.
+    Definition of a concurrency limit. Set at least one of `at_once` and `a_minute`.
     """
 
     at_once: NotRequired[int | None]
     """
-    How many jobs may hold it at once; 0 lets none start.
+    Maximum number of concurrent jobs. With 0, no job starts.
     """
     a_minute: NotRequired[int | None]
     """
-    How many may be started with it in a minute, at least 1.
+    Maximum number of jobs started per minute, at least 1.
     """
     description: NotRequired[str | None]
     """
-    What it protects, one line.
+    What the limit protects, in one line.
     """
 
 
 class LineView(TypedDict):
     """
-    One thing that a worker used, over time.
+    Time series of one usage metric of a worker.
     """
 
     name: str
     """
-    `cpu`, `throttled` (how long its threads were held back at the limit of CPU), `memory`, `disk_read`, `disk_written`,
-    `network_received`, `network_sent`, `io_wait` (for how much of the time it waited for storage; where that is not counted, for how much its node did), and of its cards together `card_use` (their mean), `card_memory`, `card_power`.
+    Metric: `cpu`, `throttled` (time that its threads were throttled at the CPU limit), `memory`, `disk_read`,
+    `disk_written`, `network_received`, `network_sent` or `io_wait`. `io_wait` is the share of time that the
+    worker waited for storage. If this is not measured, it is the share for its node. Metrics of all its GPUs
+    together: `card_use` (mean), `card_memory` and `card_power`.
     """
     unit: str
     """
-    `cores`, `bytes`, `bytes_per_second`, `percent`, `watts`
+    Unit: `cores`, `bytes`, `bytes_per_second`, `percent` or `watts`.
     """
     peak: float
     """
-    The largest value.
+    Largest value.
     """
     points: list[list[float]]
     """
-    `[seconds since the epoch, value]`, at most 1,000 of them, thinned so that the smallest and largest stay.
+    Points as `[seconds since the epoch, value]`, at most 1,000. Thinning keeps the smallest and largest values.
     """
 
 
@@ -953,14 +957,14 @@ class LiveEvent4(TypedDict):
 
     run_id: str
     """
-    The run.
+    Run.
     """
     kind: Literal['deleted']
 
 
 class LiveEvent5(TypedDict):
     """
-    The session or the token that opened this stream does not hold any more; the stream ends.
+    The session or token that opened this stream is no longer valid. The stream ends.
     """
 
     kind: Literal['revoked']
@@ -968,85 +972,85 @@ class LiveEvent5(TypedDict):
 
 class LogMatch(TypedDict):
     """
-    A line that was found.
+    Matching line.
     """
 
     worker: str
     """
-    The worker.
+    Worker.
     """
     stream: str
     """
-    `stdout` or `stderr`.
+    Stream: `stdout` or `stderr`.
     """
     offset: int
     """
-    Where the line begins in its stream, in bytes.
+    Start position of the line in its stream, in bytes.
     """
     line: int
     """
-    The line's number in its stream, from 1.
+    Number of the line in its stream, starting at 1.
     """
     text: str
     """
-    The line, cut after 2,000 characters.
+    Line, truncated after 2,000 characters.
     """
 
 
 class LogMatches(TypedDict):
     """
-    What was found in the logs.
+    Result of a log search.
     """
 
     matches: list[LogMatch]
     """
-    The lines, in the order of ranks.
+    Matching lines, in the order of ranks.
     """
     complete: bool
     """
-    Whether everything was looked at; otherwise there may be more.
+    Whether the search covered all logs. If not, there may be more matches.
     """
     searched: int
     """
-    How many bytes were looked at.
+    Number of bytes searched.
     """
 
 
 class LogStreamView(TypedDict):
     """
-    One stream of one worker.
+    A log stream of a worker.
     """
 
     worker: str
     """
-    The worker.
+    Worker.
     """
     stream: str
     """
-    `stdout` or `stderr`.
+    Stream: `stdout` or `stderr`.
     """
     length: int
     """
-    Its length so far, in bytes.
+    Current length of the stream, in bytes.
     """
 
 
 class LogStreams(TypedDict):
     """
-    The streams that an attempt has.
+    Log streams of an attempt.
     """
 
     attempt: int
     """
-    The attempt that is meant.
+    Attempt that the logs belong to.
     """
     ended: bool
     """
-    Whether the attempt has ended: nothing is added any more.
+    Whether the attempt has ended. Nothing is added after that.
     """
     streams: list[LogStreamView]
     """
-    The streams, by rank.
+    Streams by rank.
     """
 
 
@@ -1057,121 +1061,121 @@ class ManyRuns(TypedDict):
 
     runs: list[str]
     """
-    Their ids, at most 200.
+    IDs of the runs, at most 200.
     """
 
 
 class MissingLimitView(TypedDict):
     """
-    A name that no limit has.
+    Referenced limit that does not exist.
     """
 
     name: str
     """
-    The name.
+    Name.
     """
     held: int
     """
-    How many jobs that run have it.
+    Number of running jobs that reference it.
     """
     waiting: int
     """
-    How many that wait have it.
+    Number of pending jobs that reference it.
     """
 
 
 class ModelChange(TypedDict):
     """
-    What changes.
+    Changes to a model.
     """
 
     description: str
     """
-    What it is for.
+    Description.
     """
 
 
 class NewBackfill(TypedDict):
     """
-    A back-fill that somebody wants.
+    A back-fill to create.
     """
 
     first: str
     """
-    From this day or moment on, in the schedule's time zone, or in UTC.
+    Start of the range: a day or a time, in the time zone of the schedule or in UTC.
     """
     last: str
     """
-    Until this day (its end) or moment, which must have come.
+    End of the range: a day, which is included, or a time. It must not be in the future.
     """
     parallelism: NotRequired[int | None]
     """
-    How many of its runs may go on at the same time; 1 when absent.
+    Maximum number of parallel runs. Defaults to 1.
     """
     again: NotRequired[bool]
     """
-    Also dates with a run that has ended.
+    Whether to include dates whose run has ended.
     """
 
 
 class NewDocument(TypedDict):
     """
-    A document that is to be stored.
+    A document to store.
     """
 
     document: str
     """
-    The text, YAML or JSON; it is kept byte for byte.
+    Text of the document, in YAML or JSON. It is stored byte for byte.
     """
     message: NotRequired[str]
     """
-    What you say of the change.
+    Message that describes the change.
     """
     code: NotRequired[str | None]
     """
-    The digest of the folder of code that goes with it, uploaded before. When absent, a changed pipeline keeps the
-    folder that it has; when empty, it has none from now on.
+    Digest of the uploaded code folder that belongs to the document. If omitted, an existing pipeline keeps its
+    current folder. If empty, the folder is removed from the pipeline.
     """
 
 
 class NewFolder(TypedDict):
     """
-    A folder that is to be.
+    Folder to create.
     """
 
     path: str
     """
-    Its path in the volume.
+    Path of the folder in the volume.
     """
 
 
 class NewHook(TypedDict):
     """
-    A hook that is to be.
+    Hook to create.
     """
 
     name: str
     """
-    What it is called.
+    Name.
     """
     parameters: NotRequired[dict[str, Any]]
     """
-    Parameters of the runs that it starts.
+    Parameters of the runs that the hook starts.
     """
 
 
 class NewPassword(TypedDict):
     """
-    A new password, and the present one.
+    New password and current password.
     """
 
     current: str
     """
-    The present password.
+    Current password.
     """
     password: str
     """
-    The new one.
+    New value.
     """
 
 
@@ -1182,69 +1186,69 @@ class NewPrice(TypedDict):
 
     cluster: str
     """
-    The cluster.
+    Cluster.
     """
     node_group: NotRequired[str | None]
     """
-    The node group; absent for every node whose group has no price of its own.
+    Node group. Omitted for all nodes whose node group has no price of its own.
     """
     valid_from: NotRequired[str | None]
     """
-    The first day, UTC; today when absent.
+    First day on which the price is valid, in UTC. Defaults to today.
     """
     cpu_hour: NotRequired[str]
     """
-    What an hour of one core costs, e.g. `0.04`.
+    Price of one CPU core for one hour, e.g. `0.04`.
     """
     memory_gib_hour: NotRequired[str]
     """
-    What an hour of one GiB of memory costs.
+    Price of one GiB of memory for one hour.
     """
     gpu_hour: NotRequired[str]
     """
-    What an hour of one graphics card costs.
+    Price of one GPU for one hour.
     """
 
 
 class NewProject(TypedDict):
     """
-    A project that is to be.
+    A project to create.
     """
 
     name: str
     """
-    The name: lower-case letters, digits and `-`, at most 40; it never changes.
+    Name of the project: lower-case letters, digits and `-`, at most 40 characters. The name cannot be changed.
     """
     label: NotRequired[str | None]
     """
-    What it is called; the name when absent.
+    Display name of the project. Defaults to its name.
     """
     description: NotRequired[str]
     """
-    What it is for.
+    Description.
     """
 
 
 class NewRegistry(TypedDict):
     """
-    A registry that is to be.
+    A registry to add.
     """
 
     name: str
     """
-    What it is called here: lower-case letters, digits and `-`, at most 63.
+    Name of the registry in the project: lower-case letters, digits and `-`, at most 63 characters.
     """
     host: str
     """
-    Its host, with a port perhaps: `registry.example.org:5000`.
+    Host of the registry, optionally with a port: `registry.example.org:5000`.
     """
     user: NotRequired[str]
     """
-    The account there; empty for a registry that is open to all.
+    Account on the registry. Empty for a public registry.
     """
     secret: NotRequired[str | None]
     """
-    The name of the project's secret that holds the password.
+    Name of the project secret that contains the password.
     """
 
 
@@ -1255,15 +1259,15 @@ class NewSecret(TypedDict):
 
     name: str
     """
-    The name that tasks use: lower-case letters, digits and `-`, at most 63.
+    Name that tasks use: lower-case letters, digits and `-`, at most 63 characters.
     """
     value: str
     """
-    The value: text of at most 64 KiB. Whatever is shorter than four bytes cannot be masked in logs.
+    Value of the secret: text of at most 64 KiB. Values shorter than four bytes cannot be masked in logs.
     """
     description: NotRequired[str]
     """
-    What it is for.
+    Description.
     """
 
 
@@ -1274,58 +1278,59 @@ class NewTemplate(TypedDict):
 
     document: str
     """
-    Its document, YAML or JSON.
+    Template document, YAML or JSON.
     """
 
 
 class NewUser(TypedDict):
     """
-    An account that is wanted.
+    Account to create.
     """
 
     name: str
     """
-    What they sign in with; it never changes.
+    Sign-in name. It never changes.
     """
     display_name: NotRequired[str]
     """
-    What they are called; the name when absent.
+    Display name. Defaults to the name.
     """
     email: NotRequired[str | None]
     """
-    Where they can be reached.
+    Email address.
     """
     admin: NotRequired[bool]
     """
-    Whether they administer the whole platform.
+    Whether the user is a platform administrator.
     """
     password: NotRequired[str | None]
     """
-    Their password. Without one, a link is made with which they set one themselves.
+    Password. If omitted, a link is created with which the user sets a password.
     """
 
 
 class NodeGroupBody(TypedDict):
     """
-    How the nodes of a group are told from others.
+    Definition of the nodes of a group.
     """
 
     selector: NotRequired[dict[str, str]]
     """
-    Labels that they have.
+    Labels of the nodes.
     """
     tolerations: NotRequired[list[dict[str, Any]]]
     """
-    Taints of theirs that jobs of the group tolerate.
+    Taints of the nodes that jobs of the group tolerate.
     """
     env: NotRequired[dict[str, str]]
     """
-    Variables of the workers there, which tasks may set otherwise: NCCL's, for the network that these nodes have.
+    Environment variables of workers on these nodes, such as NCCL variables for their network. Tasks can override
+    them.
     """
     spares: NotRequired[int]
     """
-    How many of them are kept free, to take the place of others that are away or set aside. At least one node is for
-    jobs, whatever is said here.
+    Number of standby nodes, kept free to replace nodes that are unreachable or cordoned. At least one node
+    remains available to jobs, regardless of this value.
     """
 
 
@@ -1336,135 +1341,135 @@ class NodeView(TypedDict):
 
     id: str
     """
-    The task's name.
+    Name of the task.
     """
     template: str
     """
-    Its template, `name@version`.
+    Task template, as `name@version`.
     """
     framework: str
     """
-    Its framework.
+    Framework of the task.
     """
     state: str
     """
-    Its state, as in the list of tasks.
+    State of the task, as in the list of tasks.
     """
     instances: NotRequired[int | None]
     """
-    How many instances it has, where that is known.
+    Number of instances, if known.
     """
     workers: int
     """
-    How many workers each attempt has.
+    Number of workers per attempt.
     """
     for_each: bool
     """
-    Whether it runs once for each element.
+    Whether the task runs once for each item.
     """
 
 
 class ObjectsView(TypedDict):
     """
-    What an attempt submits to its cluster.
+    Manifests that an attempt submits to its cluster.
     """
 
     task: str
     """
-    The task.
+    Task.
     """
     instance: int
     """
-    The instance.
+    Instance.
     """
     attempt: NotRequired[int | None]
     """
-    The attempt; absent before the first.
+    Number of the attempt. Omitted before the first attempt.
     """
     bound: bool
     """
-    Whether that was submitted as it stands here; otherwise it has placeholders.
+    Whether the manifest was submitted exactly as shown. Otherwise, it contains placeholders.
     """
     object: NotRequired[dict[str, Any] | None]
     """
-    What the cluster takes; its form is the cluster's.
+    Manifest in the format of the cluster.
     """
     message: NotRequired[str | None]
     """
-    Why there is none yet.
+    Reason why there is no manifest yet.
     """
 
 
 class OneResult(TypedDict):
     """
-    What came of one of several runs.
+    Result for one of several runs.
     """
 
     run: str
     """
-    The run that was named.
+    Run from the request.
     """
     ok: bool
     """
-    Whether it was done.
+    Whether the operation succeeded.
     """
     message: NotRequired[str | None]
     """
-    Why not.
+    Reason why the operation failed.
     """
     started: NotRequired[str | None]
     """
-    The run that was started, where one was.
+    New run, if one was started.
     """
 
 
 class OutputsView(TypedDict):
     """
-    What a task reported.
+    Outputs that a task reported.
     """
 
     task: str
     """
-    The task.
+    Task.
     """
     instance: int
     """
-    The instance.
+    Instance.
     """
     outputs: dict[str, Any]
     """
-    Outputs by name.
+    Outputs, by name.
     """
     warnings: list[str]
     """
-    What of its reports could not be read: a sentence each.
+    Parts of its reports that could not be read, one message each.
     """
 
 
 class Item4(TypedDict):
     """
-    What a project may spend in each month, from a month on until the next budget.
+    Monthly budget of a project, from a month until the next budget.
     """
 
     month: str
     """
-    The first month, UTC, e.g. `2026-01`.
+    First month, in UTC, e.g. `2026-01`.
     """
     amount: NotRequired[str | None]
     """
-    How much, with a point; absent where nothing bounds it from then on.
+    Amount, with a decimal point. Omitted if spending is unlimited from then on.
     """
     warn_percent: int
     """
-    From how many hundredths of it on the project is marked.
+    Percentage of the budget at which the project is marked.
     """
     stop: bool
     """
-    Whether nothing new is started once it is spent.
+    Whether nothing new is started after the budget is spent.
     """
     revision: int
     """
-    Counts its changes, from 1: its ETag.
+    Revision number, starting at 1 and incremented on each change. It is the ETag.
     """
 
 
@@ -1475,34 +1480,34 @@ class PageBudgetView(TypedDict):
 
     items: list[Item4]
     """
-    The items, in the list's order.
+    Items, in the order of the list.
     """
     next_cursor: NotRequired[str | None]
     """
-    Ask for the next page with this as `cursor`; absent on the last page.
+    Cursor of the next page, to be sent as `cursor`. Omitted on the last page.
     """
 
 
 class Item20(TypedDict):
     """
-    What a task reported.
+    Outputs that a task reported.
     """
 
     task: str
     """
-    The task.
+    Task.
     """
     instance: int
     """
-    The instance.
+    Instance.
     """
     outputs: dict[str, Any]
     """
-    Outputs by name.
+    Outputs, by name.
     """
     warnings: list[str]
     """
-    What of its reports could not be read: a sentence each.
+    Parts of its reports that could not be read, one message each.
     """
 
 
@@ -1513,17 +1518,17 @@ class PageOutputsView(TypedDict):
 
     items: list[Item20]
     """
-    The items, in the list's order.
+    Items, in the order of the list.
     """
     next_cursor: NotRequired[str | None]
     """
-    Ask for the next page with this as `cursor`; absent on the last page.
+    Cursor of the next page, to be sent as `cursor`. Omitted on the last page.
     """
 
 
 class ParentView(TypedDict):
     """
-    The attempt, of a task of another run, that a run is.
+    Attempt of a task of another run that corresponds to a run.
     """
 
     run: str
@@ -1532,15 +1537,15 @@ class ParentView(TypedDict):
     """
     task: str
     """
-    Its task.
+    Task.
     """
     instance: int
     """
-    The instance.
+    Instance.
     """
     attempt: int
     """
-    The attempt.
+    Attempt.
     """
 
 
@@ -1556,65 +1561,66 @@ PartOfRun = TypedDict(
 
 class PartView(TypedDict):
     """
-    Something that a cluster may have.
+    Optional component of a cluster.
     """
 
     name: str
     """
-    What it is called.
+    Name.
     """
     purpose: str
     """
-    What it is good for.
+    Purpose of the component.
     """
     found: bool
     """
-    Whether it is there.
+    Whether it is installed.
     """
     version: NotRequired[str | None]
     """
-    Its version, where that can be found out.
+    Version of the component, if it can be determined.
     """
 
 
 class Pixels(TypedDict):
     """
-    How large a picture is, in pixels.
+    Dimensions of an image, in pixels.
     """
 
     width: int
     """
-    From left to right.
+    Width.
     """
     height: int
     """
-    From top to bottom.
+    Height.
     """
 
 
 class Place(TypedDict):
     """
-    Somebody's place.
+    Membership of a user.
     """
 
     role: str
     """
-    `viewer`, `editor` or `owner`.
+    Role: `viewer`, `editor` or `owner`.
     """
 
 
 class PlacesView(TypedDict):
     """
-    Where a project's jobs may go. Places are `CLUSTER` or `CLUSTER/NODE_GROUP`; a cluster stands for its node groups, too.
+    Allowed target clusters of a project's jobs. Targets have the form `CLUSTER` or `CLUSTER/NODE_GROUP`. A cluster
+    includes all of its node groups.
     """
 
     allowed: NotRequired[list[str]]
     """
-    The places that it is bound to; empty: every one.
+    Allowed clusters and node groups. If empty, all are allowed.
     """
     usual: NotRequired[str | None]
     """
-    Where a pipeline goes that names no place; absent: to the first that is allowed.
+    Default target of pipelines that do not name one. If omitted, the first allowed target is used.
     """
 
 
@@ -1625,69 +1631,69 @@ class PoolShareView(TypedDict):
 
     resource: str
     """
-    `cpu` (cores), `memory` (bytes), `gpus`, `gpus/TYPE`, `pods` or `runs`.
+    Name of the resource: `cpu` (cores), `memory` (bytes), `gpus`, `gpus/TYPE`, `pods` or `runs`.
     """
     capacity: NotRequired[float | None]
     """
-    How much there is; absent where that is not known, or without a bound.
+    Total amount. Omitted if it is unknown or unlimited.
     """
     guaranteed: float
     """
-    What all queues are guaranteed.
+    Amount that is guaranteed to all queues together.
     """
     held: float
     """
-    What all jobs hold: of a whole cluster, those in its node groups, too.
+    Amount in use by all jobs. For a whole cluster, this includes jobs in its node groups.
     """
 
 
 class PoolView(TypedDict):
     """
-    A cluster, or a node group of one.
+    A cluster or a node group of a cluster.
     """
 
     pool: str
     """
-    What quotas call it: `CLUSTER` or `CLUSTER/NODE_GROUP`.
+    Name of the pool in quotas: `CLUSTER` or `CLUSTER/NODE_GROUP`.
     """
     cluster: str
     """
-    The cluster.
+    Cluster.
     """
     node_group: NotRequired[str | None]
     """
-    The node group; absent: the whole cluster, for jobs that name no node group.
+    Node group. Omitted if the pool is the whole cluster, for jobs that do not name a node group.
     """
     resources: list[PoolShareView]
     """
-    What there is.
+    Capacity.
     """
 
 
 class PreflightValues(TypedDict):
     """
-    Values of a test; what was not measured is absent.
+    Values of a preflight test. Values that were not measured are omitted.
     """
 
     cpu: NotRequired[float | None]
     """
-    What one core hashes, in MB/s of its own time.
+    Hash throughput of one core, in MB/s of its own CPU time.
     """
     memory: NotRequired[float | None]
     """
-    What one core copies in memory, in MB/s of its own time.
+    Memory copy throughput of one core, in MB/s of its own time.
     """
     card: NotRequired[float | None]
     """
-    What the slowest card multiplies, in TFLOP/s.
+    Multiplication throughput of the slowest GPU, in TFLOP/s.
     """
     mount: NotRequired[float | None]
     """
-    How long the slowest folder takes to write, read and delete a small file, in seconds.
+    Time that the slowest folder takes to write, read and delete a small file, in seconds.
     """
     network: NotRequired[float | None]
     """
-    The network to another worker, in MB/s: the median of those that it was measured with.
+    Network throughput to another worker, in MB/s. Median over the workers that it was measured with.
     """
 
 
@@ -1698,19 +1704,19 @@ class Preview1(TypedDict):
 
     text: str
     """
-    The text.
+    Text.
     """
     shown_as: Literal['text']
 
 
 class Preview2(TypedDict):
     """
-    JSON, set with one member a line.
+    JSON, formatted with one member per line.
     """
 
     text: str
     """
-    The text.
+    Text.
     """
     shown_as: Literal['json']
 
@@ -1722,18 +1728,18 @@ class Preview3(TypedDict):
 
     columns: list[str]
     """
-    The first row.
+    First row.
     """
     rows: list[list[str]]
     """
-    The other rows.
+    Other rows.
     """
     shown_as: Literal['table']
 
 
 class Preview4(TypedDict):
     """
-    A picture: show the file itself.
+    Picture. Display the file itself.
     """
 
     shown_as: Literal['image']
@@ -1741,7 +1747,7 @@ class Preview4(TypedDict):
 
 class Preview5(TypedDict):
     """
-    A page: show the file itself, in a frame with `sandbox`.
+    Page. Display the file itself, in a frame with `sandbox`.
     """
 
     shown_as: Literal['page']
@@ -1749,7 +1755,7 @@ class Preview5(TypedDict):
 
 class Preview6(TypedDict):
     """
-    Nothing that can be shown here: it can be downloaded.
+    No preview is available. The file can be downloaded.
     """
 
     shown_as: Literal['nothing']
@@ -1757,135 +1763,135 @@ class Preview6(TypedDict):
 
 class Preview7(TypedDict):
     """
-    What a file looks like, as far as that can be shown.
+    Preview of a file, as far as it can be displayed.
     """
 
     name: str
     """
-    The file's name.
+    File name.
     """
     size: int
     """
-    Its length in bytes.
+    Size, in bytes.
     """
     media_type: str
     """
-    What it seems to be, e.g. `text/csv`.
+    Detected media type, e.g. `text/csv`.
     """
     truncated: bool
     """
-    Whether only its beginning is shown.
+    Whether only the beginning of the file is shown.
     """
 
 
 class Preview8(Preview1, Preview7):
     """
-    What a file looks like, as far as that can be shown.
+    Preview of a file, as far as it can be displayed.
     """
 
 
 class Preview9(Preview2, Preview7):
     """
-    What a file looks like, as far as that can be shown.
+    Preview of a file, as far as it can be displayed.
     """
 
 
 class Preview10(Preview3, Preview7):
     """
-    What a file looks like, as far as that can be shown.
+    Preview of a file, as far as it can be displayed.
     """
 
 
 class Preview11(Preview4, Preview7):
     """
-    What a file looks like, as far as that can be shown.
+    Preview of a file, as far as it can be displayed.
     """
 
 
 class Preview12(Preview5, Preview7):
     """
-    What a file looks like, as far as that can be shown.
+    Preview of a file, as far as it can be displayed.
     """
 
 
 class Preview13(Preview6, Preview7):
     """
-    What a file looks like, as far as that can be shown.
+    Preview of a file, as far as it can be displayed.
     """
 
 
 Preview: TypeAlias = Preview8 | Preview9 | Preview10 | Preview11 | Preview12 | Preview13
 """
-What a file looks like, as far as that can be shown.
+Preview of a file, as far as it can be displayed.
 """
 
 
 class PriceChange(TypedDict):
     """
-    What a price is changed to.
+    New hourly rates of a price.
     """
 
     cpu_hour: NotRequired[str]
     """
-    What an hour of one core costs.
+    Price of one CPU core for one hour.
     """
     memory_gib_hour: NotRequired[str]
     """
-    What an hour of one GiB of memory costs.
+    Price of one GiB of memory for one hour.
     """
     gpu_hour: NotRequired[str]
     """
-    What an hour of one graphics card costs.
+    Price of one GPU for one hour.
     """
 
 
 class ProblemView(TypedDict):
     """
-    One mistake in what was sent.
+    A problem in the input.
     """
 
     severity: str
     """
-    `error` or `warning`.
+    Severity: `error` or `warning`.
     """
     code: str
     """
-    What kind of mistake; stable, for programs.
+    Problem code. Stable, for use in programs.
     """
     path: str
     """
-    Where, as a JSON pointer (RFC 6901); empty for the whole.
+    Location as a JSON pointer (RFC 6901). Empty for the whole input.
     """
     message: str
     """
-    A sentence that says what is wrong and what to do.
+    Message that states the problem and how to fix it.
     """
     line: NotRequired[int | None]
     """
-    The line in the text, from 1, where there is a text.
+    Line in the text, from 1. Omitted if there is no text.
     """
     column: NotRequired[int | None]
     """
-    The column in the line, from 1.
+    Column in the line, starting at 1.
     """
 
 
 class Profile(TypedDict):
     """
-    What you may change about yourself; what is absent stays.
+    Changes to your profile. Omitted fields stay unchanged.
     """
 
     display_name: NotRequired[str | None]
     """
-    What you are called.
+    Your display name.
     """
     email: NotRequired[str | None]
     """
-    Where you can be reached; empty for nowhere.
+    Your email address. Empty for none.
     """
     mails: NotRequired[bool | None]
     """
-    Whether you get mail about your own runs: a task that hangs, cards that are held and not used, sizes that change.
+    Whether you receive email about your own runs: hung tasks, GPUs allocated but idle, and right-sizing changes.
     """
 
 
@@ -1896,58 +1902,58 @@ class Program(TypedDict):
 
     name: str
     """
-    The file's name.
+    File name.
     """
     text: str
     """
-    What stands in it.
+    Content.
     """
 
 
 class ProgressView(TypedDict):
     """
-    How far something is.
+    Progress, as completed steps and an optional total.
     """
 
     step: float
     """
-    Done.
+    Number of completed steps.
     """
     total: NotRequired[float | None]
     """
-    Of this many, where it is known.
+    Total number of steps, if known.
     """
 
 
 class ProjectUseView(TypedDict):
     """
-    What a project has asked for on a cluster, and what it uses.
+    Resources that a project has requested on a cluster, and its usage.
     """
 
     project: NotRequired[str | None]
     """
-    The project; absent where several are told of together.
+    Name of the project. Omitted if the entry combines several projects.
     """
     attempts: int
     """
-    How many attempts of it hold something.
+    Number of the project's attempts that have resources allocated.
     """
     requested: AmountView
     """
-    What they have asked for.
+    Resources requested by the attempts.
     """
     cpu_used: NotRequired[float | None]
     """
-    Cores that they use.
+    CPU cores in use by these attempts.
     """
     memory_used: NotRequired[float | None]
     """
-    Memory that they use, in bytes.
+    Memory in use by these attempts, in bytes.
     """
     gpus_used: NotRequired[float | None]
     """
-    Cards that work for them, as the sum of the shares of time. What is used of a card that several tasks hold is divided among
-    these.
+    GPUs in use by these attempts, as the sum of the fractions of time in which each GPU is busy. The usage of a
+    shared GPU is divided among the tasks that share it.
     """
 
 
@@ -1963,112 +1969,114 @@ QuietView = TypedDict(
 
 class QuotaBody(TypedDict):
     """
-    What a queue has of a pool. Amounts are by resource: `cpu`, `memory`, `gpus`, `gpus/TYPE`, `pods`, `runs`.
+    Quota of a queue in a pool. Amounts are keyed by resource: `cpu`, `memory`, `gpus`, `gpus/TYPE`, `pods`, `runs`.
     """
 
     guarantee: NotRequired[dict[str, Any]]
     """
-    Its own: what it needs of this it gets, also from those that have borrowed it.
+    Guaranteed amounts. The queue gets what it needs of them, if necessary by reclaiming what others borrowed.
     """
     limit: NotRequired[dict[str, Any]]
     """
-    All that it may hold, what is borrowed included.
+    Maximum amount that the queue can use, including borrowed resources.
     """
     weight: NotRequired[int]
     """
-    Its share, beside its siblings, of what nobody is guaranteed or uses.
+    Weight of the queue, relative to its siblings, in the distribution of resources that are not guaranteed or not
+    in use.
     """
     borrow: NotRequired[bool]
     """
-    Whether it may hold more than it is guaranteed.
+    Whether it may borrow beyond its guarantee.
     """
     lend: NotRequired[bool]
     """
-    Whether others may hold what it is guaranteed and does not use.
+    Whether others may borrow the unused part of its guarantee.
     """
     per_person: NotRequired[dict[str, Any]]
     """
-    The most that one person's jobs may hold of it; of a project only.
+    Maximum amounts allocated to the jobs of one user. Applies to projects only.
     """
     max_priority: NotRequired[int | None]
     """
-    The highest priority that tasks of it may name; absent: any.
+    Highest priority that its tasks may set. Omitted if any priority is allowed.
     """
 
 
 class RatesBody(TypedDict):
     """
-    What an hour costs: amounts with a point, to a millionth; nothing where one is absent.
+    Hourly rates, as decimal numbers with a point and a precision of one millionth. An omitted rate is zero.
     """
 
     cpu_hour: NotRequired[str]
     """
-    Of one core.
+    Hourly price of one CPU core.
     """
     memory_gib_hour: NotRequired[str]
     """
-    Of one GiB of memory.
+    Hourly price of one GiB of memory.
     """
     gpu_hour: NotRequired[str]
     """
-    Of one graphics card.
+    Price of one GPU for one hour.
     """
 
 
 class Ready(TypedDict):
     """
-    Whether work may be sent to the server.
+    Readiness of the server.
     """
 
     status: str
     """
-    `ready`
+    Status of the server: `ready`.
     """
     last_pass_seconds: float
     """
-    Seconds since the last pass of its engine ended.
+    Seconds since the last scheduling cycle of the server's engine ended.
     """
 
 
 class RegistryChange(TypedDict):
     """
-    What a registry becomes.
+    New settings of a registry.
     """
 
     host: str
     """
-    Its host, with a port perhaps.
+    Host name, optionally with a port.
     """
     user: NotRequired[str]
     """
-    The account there; empty for a registry that is open to all.
+    Account on the registry. Empty for a public registry.
     """
     secret: NotRequired[str | None]
     """
-    The name of the project's secret that holds the password.
+    Name of the project secret that contains the password.
     """
 
 
 class RemedyView(TypedDict):
     """
-    Something to change.
+    A recommended change.
     """
 
     what: str
     """
-    What.
+    Recommended change.
     """
     pytorch: NotRequired[str | None]
     """
-    The setting in PyTorch.
+    Corresponding setting in PyTorch.
     """
     tensorflow: NotRequired[str | None]
     """
-    The setting in TensorFlow.
+    Corresponding setting in TensorFlow.
     """
     setting: NotRequired[str | None]
     """
-    The task's own setting in the pipeline: `resources.cpu`; with a value where one was found: `resources.processes_per_gpu: 4`.
+    Corresponding setting of the task in the pipeline, e.g. `resources.cpu`. Includes a recommended value if one
+    was found, e.g. `resources.processes_per_gpu: 4`.
     """
 
 
@@ -2082,88 +2090,89 @@ RerunFrom = TypedDict(
 
 class RoleView(TypedDict):
     """
-    What the workers of a role get.
+    Resources of the workers of a role.
     """
 
     name: str
     """
-    The role.
+    Role.
     """
     replicas: int
     """
-    How many workers.
+    Number of workers.
     """
     cpu: float
     """
-    Processing power of each, in cores.
+    CPU of each worker, in cores.
     """
     memory: int
     """
-    Memory of each, in bytes.
+    Memory of each worker, in bytes.
     """
     gpu: NotRequired[GpuView | None]
 
 
 class RulesView(TypedDict):
     """
-    What of a channel people choose.
+    Notification rules of a channel.
     """
 
     events: list[str]
     """
-    Of which kinds of events it tells: `run_failed`, `run_recovered` (a run succeeded after one had failed),
+    Kinds of events to report: `run_failed`, `run_recovered` (a run succeeded after one had failed),
     `task_waiting`.
     """
     pipelines: NotRequired[list[str]]
     """
-    Of which pipelines; of all when empty.
+    Pipelines to report on. Empty means all pipelines.
     """
     waiting_seconds: NotRequired[int]
     """
-    How long a task must have waited, in seconds; half an hour when absent.
+    Minimum time that a task has been pending, in seconds. Defaults to half an hour.
     """
     repeat_seconds: NotRequired[int]
     """
-    The same of the same pipeline or task is told again only after this long; each time when 0.
+    Minimum time between repeated messages about the same pipeline or task, in seconds. With 0, every event is
+    reported.
     """
     language: NotRequired[str]
     """
-    The language of messages: `en` or `zh`.
+    Language of messages: `en` or `zh`.
     """
     quiet: NotRequired[QuietView | None]
 
 
 class RunDate(TypedDict):
     """
-    The run of a date that somebody wants now.
+    Request to run a date now.
     """
 
     date: str
     """
-    The logical date: a day (its first moment) or a moment, in the schedule's time zone, or a moment in UTC.
+    Logical date: a day (its start) or a time, in the time zone of the schedule, or a time in UTC.
     """
     again: NotRequired[bool]
     """
-    Also when the date has a run that has ended.
+    Whether to run the date again if its run has ended.
     """
 
 
 class RunTimeView(TypedDict):
     """
-    How long something took.
+    Duration of attempts.
     """
 
     p50_seconds: float
     """
-    Half of the attempts were shorter.
+    Median duration of the attempts.
     """
     p90_seconds: float
     """
-    Nine of ten were.
+    90th percentile of the duration.
     """
     attempts: int
     """
-    How many attempts say so: the last ones that ended well.
+    Number of attempts used for the statistics: the latest successful ones.
     """
 
 
@@ -2174,92 +2183,92 @@ class RunnableView(TypedDict):
 
     name: str
     """
-    The template's name.
+    Name of the template.
     """
     framework: str
     """
-    How its workers learn who they are.
+    Framework, which determines how workers learn their identity.
     """
     missing: list[str]
     """
-    What it lacks there; empty when it can run.
+    What the template lacks on the cluster. Empty if it can run.
     """
 
 
 class RunningView(TypedDict):
     """
-    An attempt that holds something.
+    Attempt with allocated resources.
     """
 
     run: str
     """
-    The run.
+    Run.
     """
     project: str
     """
-    Its project.
+    Project.
     """
     pipeline: str
     """
-    Its pipeline.
+    Pipeline.
     """
     task: str
     """
-    The task.
+    Task.
     """
     instance: int
     """
-    The instance.
+    Instance.
     """
     attempt: int
     """
-    The attempt.
+    Attempt.
     """
     state: str
     """
-    `submitting`, `running` or `stopping`.
+    State: `submitting`, `running` or `stopping`.
     """
     workers: int
     """
-    How many workers it has.
+    Number of workers.
     """
     amount: AmountView
     """
-    What it holds.
+    Allocated amount.
     """
 
 
 class SaidView(TypedDict):
     """
-    What is said of a queue, with its revision.
+    Settings of a queue, with their revision.
     """
 
     parent: NotRequired[str | None]
     """
-    The group that it is in; absent: at the top.
+    Parent group. Omitted for a queue at the top level.
     """
     quotas: dict[str, QuotaBody]
     """
-    What it has of each pool, as it is written.
+    Quotas for each pool, as written in the request.
     """
     revision: int
     """
-    Its revision: in quotes it is the ETag. 0 for a project of which nothing was said.
+    Revision of the queue. In quotation marks, it is the ETag. It is 0 for a project without quota settings.
     """
 
 
 class SecretChange(TypedDict):
     """
-    A secret's new value, new description, or both.
+    New value or description of a secret, or both.
     """
 
     value: NotRequired[str | None]
     """
-    The new value; the present one stays when absent.
+    New value. If omitted, the current value is kept.
     """
     description: NotRequired[str | None]
     """
-    What it is for; the present description stays when absent.
+    New description. If omitted, the current description is kept.
     """
 
 
@@ -2270,113 +2279,114 @@ class SeriesView(TypedDict):
 
     name: str
     """
-    Its name.
+    Name.
     """
     task: str
     """
-    The task.
+    Task.
     """
     instance: int
     """
-    The instance.
+    Instance.
     """
     count: int
     """
-    How many values were reported.
+    Number of reported values.
     """
     last: float
     """
-    The last value.
+    Last value.
     """
     min: float
     """
-    The smallest value.
+    Smallest value.
     """
     max: float
     """
-    The largest value.
+    Largest value.
     """
     points: list[list[float]]
     """
-    `[step, value]`, at most 1,000 of them, thinned so that the smallest and largest stay; the step is the
-    position where none was reported.
+    `[step, value]` pairs, at most 1,000, downsampled so that the smallest and largest values are kept. If no step
+    was reported, the step is the position.
     """
 
 
 class ShareView(TypedDict):
     """
-    How a queue stands with a resource of a pool.
+    Share of a queue in one resource of a pool.
     """
 
     resource: str
     """
-    `cpu` (cores), `memory` (bytes), `gpus`, `gpus/TYPE`, `pods` or `runs`.
+    Name of the resource: `cpu` (cores), `memory` (bytes), `gpus`, `gpus/TYPE`, `pods` or `runs`.
     """
     guarantee: float
     """
-    What it is guaranteed.
+    Guaranteed amount.
     """
     most: NotRequired[float | None]
     """
-    The most that it may hold: its limit, or its guarantee where it may not borrow; absent: no bound.
+    Maximum amount that the queue can use: its limit, or its guarantee if it cannot borrow. Omitted if there is no
+    maximum.
     """
     held: float
     """
-    What it holds.
+    Allocated amount.
     """
     borrowed: float
     """
-    What of that is beyond its guarantee.
+    Amount in use beyond the guarantee.
     """
     lent: float
     """
-    What of its guarantee others hold.
+    Part of the guarantee that other queues use.
     """
 
 
 class ShortageView(TypedDict):
     """
-    One resource of which there is too little.
+    An insufficient resource.
     """
 
     resource: str
     """
-    `cpu` (cores), `memory` (bytes), `gpus`, `gpus/TYPE`, `pods` or `runs`.
+    Name of the resource: `cpu` (cores), `memory` (bytes), `gpus`, `gpus/TYPE`, `pods` or `runs`.
     """
     asked: float
     """
-    How much is asked for.
+    Requested amount.
     """
     free: float
     """
-    How much it could have now.
+    Amount currently available to it.
     """
     held: float
     """
-    How much is held.
+    Allocated amount.
     """
     limit: NotRequired[float | None]
     """
-    How much there is, or may be held.
+    Total amount, or maximum amount that may be allocated.
     """
     guaranteed: NotRequired[float | None]
     """
-    How much is guaranteed to its project.
+    Guaranteed amount of its project.
     """
     borrowed: NotRequired[float | None]
     """
-    How much its project holds beyond what is guaranteed to it.
+    Amount that its project has allocated beyond its guarantee.
     """
 
 
 class SizeView(TypedDict):
     """
-    What a worker gets of what is sized.
+    Right-sized resources of a worker.
     """
 
     cpu: float
     """
-    Processing power, in cores.
+    CPU, in cores.
     """
     memory: int
     """
@@ -2386,90 +2396,90 @@ class SizeView(TypedDict):
 
 class StackView(TypedDict):
     """
-    What the processes of a worker were at.
+    Stack traces of a worker's processes.
     """
 
     worker: str
     """
-    The worker, `<role>-<index>`.
+    Worker, in the form `<role>-<index>`.
     """
     text: str
     """
-    Each process with its threads; those of Python that import `cubeloom` with their frames.
+    Processes with their threads. Python processes that import `cubeloom` include their stack frames.
     """
 
 
 class StartRun(TypedDict):
     """
-    What is to be started: a stored pipeline by its name, or a document.
+    What to start: a stored pipeline, by name, or a document.
     """
 
     pipeline: NotRequired[str | None]
     """
-    The pipeline.
+    Pipeline.
     """
     version: NotRequired[int | None]
     """
-    Its version; the newest when absent.
+    Pipeline version. Defaults to the newest version.
     """
     document: NotRequired[str | None]
     """
-    The text of a pipeline document, YAML or JSON, that is run without being stored.
+    Text of a pipeline document, in YAML or JSON, to run without storing it.
     """
     code: NotRequired[str | None]
     """
-    The digest of a folder that was uploaded for the document.
+    Digest of a folder that was uploaded for the document.
     """
     parameters: NotRequired[dict[str, Any]]
     """
-    The parameters; texts are read by the declared types.
+    Parameters. Strings are parsed according to the declared types.
     """
     tasks: NotRequired[PartOfRun | None]
     place: NotRequired[str | None]
     """
-    Where this run goes, `CLUSTER` or `CLUSTER/NODE_GROUP`, instead of where its pipeline would. Tasks with a node
-    group of their own keep it. Only of a whole pipeline.
+    Target cluster of this run, as `CLUSTER` or `CLUSTER/NODE_GROUP`. It overrides the target cluster of the
+    pipeline. Tasks with their own node group keep it. Allowed only for runs of a whole pipeline.
     """
 
 
 class StoreCredentials(TypedDict):
     """
-    Secrets of the project that open a bucket.
+    Secrets of the project with the access key of a bucket.
     """
 
     id: str
     """
-    The name of the secret that holds the access key's id.
+    Name of the secret that contains the access key's id.
     """
     key: str
     """
-    The name of the secret that holds the access key's secret.
+    Name of the secret that contains the access key's secret.
     """
 
 
 class SuspendWish(TypedDict):
     """
-    What is wanted.
+    Requested action.
     """
 
     suspended: bool
     """
-    `true` takes its workers away, `false` starts them again.
+    `true` suspends the attempt and removes its workers. `false` resumes it and starts them again.
     """
 
 
 class TakesView(TypedDict):
     """
-    How long something takes in all.
+    Estimated total duration.
     """
 
     p50_seconds: float
     """
-    As likely less as more.
+    Median duration, in seconds.
     """
     p90_seconds: float
     """
-    Nine times of ten less.
+    90th percentile of the duration, in seconds.
     """
 
 
@@ -2480,41 +2490,41 @@ class TaskChange(TypedDict):
 
     task: str
     """
-    The task.
+    Task.
     """
     fields: list[FieldChange]
     """
-    Its fields that differ.
+    Fields of the task that differ.
     """
 
 
 class TaskCounts(TypedDict):
     """
-    How many of something there are, and in which states.
+    Number of items in total and in each state.
     """
 
     total: int
     """
-    All of them.
+    Total number of tasks.
     """
     states: dict[str, int]
     """
-    By state; states that none is in are absent.
+    Number of items in each state. States without items are omitted.
     """
 
 
 class TemplateOutputView(TypedDict):
     """
-    Something that a template's program reports.
+    An output of a template's program.
     """
 
     name: str
     """
-    Its name.
+    Name.
     """
     description: NotRequired[str | None]
     """
-    What it means.
+    Description of the output.
     """
 
 
@@ -2525,45 +2535,45 @@ class TemplateRoleView(TypedDict):
 
     name: str
     """
-    Its name.
+    Name.
     """
     replicas: Any
     """
-    How many workers: a number, or an expression.
+    Number of workers: a number or an expression.
     """
     resources: NotRequired[dict[str, Any]]
     """
-    What each gets when the task does not say.
+    Default resource request of each worker, used if the task sets none.
     """
 
 
 class TerminalEvent1(TypedDict):
     """
-    It ends soon.
+    The terminal ends soon.
     """
 
     seconds: int
     """
-    In so many seconds.
+    Seconds until the terminal ends.
     """
     kind: Literal['warning']
 
 
 class TerminalEvent2(TypedDict):
     """
-    It has ended; nothing follows.
+    The terminal has ended. No messages follow.
     """
 
     why: Literal['exited', 'closed', 'limit', 'idle', 'away', 'revoked', 'stopping']
     """
-    Why.
+    Reason.
     """
     kind: Literal['ended']
 
 
 class TerminalEvent3(TypedDict):
     """
-    Its person has connected to it from elsewhere; nothing follows here.
+    The same person has connected from elsewhere. No messages follow on this connection.
     """
 
     kind: Literal['replaced']
@@ -2571,100 +2581,102 @@ class TerminalEvent3(TypedDict):
 
 TerminalEvent: TypeAlias = TerminalEvent1 | TerminalEvent2 | TerminalEvent3
 """
-What a terminal says beside the bytes that it shows, which are binary messages: texts in JSON.
+JSON text message from a terminal. Output is sent as binary messages.
 """
 
 
 class TerminalMessage1(TypedDict):
     """
-    It is now as large as this.
+    New size of the terminal.
     """
 
     columns: int
     """
-    Characters in a line, from 1.
+    Characters per line, from 1.
     """
     rows: int
     """
-    Lines, from 1.
+    Number of lines, from 1.
     """
     kind: Literal['resize']
 
 
 class TerminalMessage2(TypedDict):
     """
-    So many more of the bytes that were sent have been shown. At most 262,144 bytes are sent ahead of this.
+    Acknowledges that further bytes have been displayed. At most 262,144 bytes are sent ahead of this
+    acknowledgement.
     """
 
     bytes: int
     """
-    How many.
+    Count.
     """
     kind: Literal['shown']
 
 
 TerminalMessage: TypeAlias = TerminalMessage1 | TerminalMessage2
 """
-What is said to a terminal beside the bytes that are typed, which are binary messages: texts in JSON.
+JSON text message to a terminal. Typed input is sent as binary messages.
 """
 
 
 class TerminalWish(TypedDict):
     """
-    The terminal that is wanted.
+    Terminal to open.
     """
 
     worker: NotRequired[str | None]
     """
-    The worker that it stands for, e.g. `worker-0`; when absent, the one that failed first.
+    Worker that the terminal represents, e.g. `worker-0`. Defaults to the worker that failed first.
     """
     columns: NotRequired[int | None]
     """
-    Characters in a line, from 1; 80 when absent.
+    Characters per line, from 1. Defaults to 80.
     """
     rows: NotRequired[int | None]
     """
-    Lines, from 1; 24 when absent.
+    Number of lines, from 1. Defaults to 24.
     """
 
 
 class TestView(TypedDict):
     """
-    What came of a test message.
+    Result of a test message.
     """
 
     sent: bool
     """
-    Whether the receiver took it.
+    Whether the receiver accepted the message.
     """
     answer: str
     """
-    What the receiver answered, or why it could not be asked.
+    Response of the receiver, or the reason why it could not be reached.
     """
 
 
 class TestedWorkerView(PreflightValues):
     """
-    What the test of one worker came to.
+    Preflight test result of one worker.
     """
 
     worker: str
     """
-    The worker, `<role>-<index>`.
+    Worker, in the form `<role>-<index>`.
     """
     slow: NotRequired[bool]
     """
-    Whether something of it is beyond the bound: slower than is normal on the nodes of the group. By itself that is no failure.
+    Whether a value is beyond its threshold, that is, slower than normal on the nodes of the group. This alone is
+    not a failure.
     """
     wrong: NotRequired[list[str]]
     """
-    What is wrong with it, a sentence each.
+    Problems found, one message each.
     """
 
 
 class TextView(TypedDict):
     """
-    A text in both languages.
+    A text in English and Chinese.
     """
 
     en: str
@@ -2679,75 +2691,75 @@ class TextView(TypedDict):
 
 class ThereView(TypedDict):
     """
-    Where to go.
+    Redirect target.
     """
 
     url: str
     """
-    The provider's page. It sends you back, to this browser, within ten minutes.
+    URL of the provider's page. The provider redirects back to this browser within ten minutes.
     """
 
 
 class TimePartView(TypedDict):
     """
-    A part of it.
+    A part of the total time.
     """
 
     part: str
     """
-    `useful`, `waiting`, `starting`, `saving` (checkpoints), `restoring`, `again` (steps that an earlier attempt had done),
-    or what attempts lost by a failure: `program`, `out_of_memory`, `gpu`, `network`, `storage`, `preempted`, `node_lost` or
-    `hang`.
+    Kind of time: `useful`, `waiting`, `starting`, `saving` (checkpoints), `restoring`, or `again` (steps that an
+    earlier attempt had already done). Time lost to a failure: `program`, `out_of_memory`, `gpu`, `network`,
+    `storage`, `preempted`, `node_lost` or `hang`.
     """
     seconds: float
     """
-    In seconds.
+    Duration, in seconds.
     """
 
 
 class ToCompile(TypedDict):
     """
-    A document to compile.
+    Document to compile.
     """
 
     document: str
     """
-    The text, YAML or JSON.
+    Document text, YAML or JSON.
     """
     parameters: NotRequired[dict[str, Any]]
     """
-    The parameters; texts are read by the declared types.
+    Parameters. Strings are parsed according to the declared types.
     """
     code: NotRequired[str | None]
     """
-    The digest of a folder of code that goes with it.
+    Digest of the code folder that belongs to the document.
     """
 
 
 class ToForecast(TypedDict):
     """
-    What to look at: a document, or a stored pipeline.
+    Input of a forecast: a document or a stored pipeline.
     """
 
     document: NotRequired[str | None]
     """
-    The text, YAML or JSON.
+    Document text, YAML or JSON.
     """
     code: NotRequired[str | None]
     """
-    The digest of a folder of code that goes with the document.
+    Digest of the code folder that belongs to the document.
     """
     pipeline: NotRequired[str | None]
     """
-    A stored pipeline, instead of a document.
+    Stored pipeline, instead of a document.
     """
     version: NotRequired[int | None]
     """
-    Its version; the newest when absent.
+    Pipeline version. Defaults to the newest version.
     """
     parameters: NotRequired[dict[str, Any]]
     """
-    The parameters; texts are read by the declared types.
+    Parameters. Strings are parsed according to the declared types.
     """
 
 
@@ -2758,23 +2770,23 @@ class TokenView(TypedDict):
 
     id: str
     """
-    The id: the part of the token between `clt_` and the next `_`.
+    Token id: the part of the token between `clt_` and the next `_`.
     """
     name: str
     """
-    What its person calls it.
+    Name that the user gave the token.
     """
     scope: str
     """
-    What it may be used for: `read`, `run`, `write` or `admin`.
+    Scope: `read`, `run`, `write` or `admin`.
     """
     project: NotRequired[str | None]
     """
-    Only in this project, when set.
+    Project to which the token is restricted, if set.
     """
     created_at: str
     """
-    Since when.
+    Creation time.
     """
     expires_at: NotRequired[str | None]
     used_at: NotRequired[str | None]
@@ -2787,69 +2799,69 @@ class TrialView(TypedDict):
 
     instance: int
     """
-    The instance.
+    Instance.
     """
     state: str
     """
-    Its state, one of those of a task.
+    State, one of the task states.
     """
     parameters: dict[str, Any]
     """
-    What it tries, by name.
+    Parameter values that it tries, by name.
     """
     value: NotRequired[float | None]
     """
-    How good it was; absent before it has said so.
+    Value of the metric or output. Omitted until the trial has reported it.
     """
 
 
 class UploadedView(TypedDict):
     """
-    A folder that the project has now.
+    Uploaded code folder of the project.
     """
 
     digest: str
     """
-    SHA-256 over names, modes and content, in hexadecimal: send it as `code` with a document.
+    SHA-256 digest of names, modes and content, in hexadecimal. Send it as `code` with a document.
     """
     files: int
     """
-    How many files it holds.
+    Number of files in the folder.
     """
 
 
 class UsageGroup(FiguresView):
     """
-    A group: what it is grouped by is there, the rest is absent.
+    Usage of a group. Fields that the report is not grouped by are omitted.
     """
 
     day: NotRequired[str | None]
     """
-    The day, UTC, e.g. `2026-01-31`.
+    Day, UTC, e.g. `2026-01-31`.
     """
     project: NotRequired[str | None]
     """
-    The project.
+    Project.
     """
     user: NotRequired[str | None]
     """
-    Whom it ran for.
+    User that it ran for.
     """
     pipeline: NotRequired[str | None]
     """
-    The pipeline, of the project.
+    Pipeline of the project.
     """
     template: NotRequired[str | None]
     """
-    The task template.
+    Task template.
     """
     cluster: NotRequired[str | None]
     """
-    The cluster.
+    Cluster.
     """
     node_group: NotRequired[str | None]
     """
-    Its node group; absent for nodes of no group.
+    Node group of the cluster. Omitted for nodes without a group.
     """
 
 
@@ -2867,191 +2879,192 @@ UsageReport = TypedDict(
 
 class UsageView(TypedDict):
     """
-    What was used.
+    Resource usage.
     """
 
     cpu_seconds: float
     """
-    CPU time of all workers together.
+    CPU time of all workers together, in seconds.
     """
     peak_memory: int
     """
-    The largest worker's peak of anonymous and shared memory, in bytes.
+    Peak of anonymous and shared memory of the largest worker, in bytes.
     """
 
 
 class UseOfLink(TypedDict):
     """
-    What somebody uses a link with.
+    Request to use a link.
     """
 
     token: str
     """
-    The secret in the link, behind `token=`.
+    Secret in the link, after `token=`.
     """
     name: NotRequired[str]
     """
-    What you will sign in with; only for a new account.
+    Name to sign in with. Only for a new account.
     """
     display_name: NotRequired[str]
     """
-    What you are called; only for a new account.
+    Display name. Only for a new account.
     """
     password: str
     """
-    Your password from now on.
+    New password.
     """
 
 
 class UserChange(TypedDict):
     """
-    What changes; what is absent stays.
+    Changes to apply. Omitted fields keep their values.
     """
 
     display_name: NotRequired[str | None]
     """
-    What they are called.
+    Display name.
     """
     email: NotRequired[str | None]
     """
-    Where they can be reached; empty for nowhere.
+    Email address. An empty string removes it.
     """
     admin: NotRequired[bool | None]
     """
-    Whether they administer the whole platform.
+    Whether the user is a platform administrator.
     """
     disabled: NotRequired[bool | None]
     """
-    Whether they may not sign in any more; their sessions and tokens end at once.
+    Whether sign-in is disabled. Disabling it ends the user's sessions and tokens immediately.
     """
 
 
 class UserView(TypedDict):
     """
-    A person.
+    A user.
     """
 
     id: str
     """
-    The id.
+    ID.
     """
     name: str
     """
-    What they sign in with; it never changes.
+    Sign-in name. It never changes.
     """
     display_name: str
     """
-    What they are called.
+    Display name.
     """
     email: NotRequired[str | None]
     """
-    Where they can be reached.
+    Email address.
     """
     admin: bool
     """
-    Whether they administer the whole platform.
+    Whether the user is a platform administrator.
     """
     disabled: bool
     """
-    Whether they may not sign in any more.
+    Whether sign-in is disabled for the user.
     """
     issuer: NotRequired[str | None]
     """
-    The OpenID Connect provider at which they sign in, if it is one.
+    OpenID Connect provider that the user signs in with, if any.
     """
     created_at: str
     """
-    Since when they are known.
+    Creation time.
     """
     seen_at: NotRequired[str | None]
     mails: bool
     """
-    Whether they get mail about their own runs: a task that hangs, cards that are held and not used, sizes that change.
+    Whether the user gets mail about their own runs: hanging tasks, GPUs that are allocated but idle, changed
+    sizes.
     """
     revision: int
     """
-    Counts the changes of the account, from 1: its ETag.
+    Revision of the account, from 1. It is the ETag.
     """
 
 
 class ValuePair(TypedDict):
     """
-    A value on both sides; null where a side has none.
+    Value on both sides. Null on a side without a value.
     """
 
     name: str
     """
-    Its name.
+    Name.
     """
     left: Any
     """
-    On the left.
+    Left side of the comparison.
     """
     right: Any
     """
-    On the right.
+    Right side of the comparison.
     """
     same: bool
     """
-    Whether both are equal.
+    Whether both values are equal.
     """
 
 
 class VersionView(TypedDict):
     """
-    One version of a pipeline.
+    A version of a pipeline.
     """
 
     version: int
     """
-    The version, from 1.
+    Version number, starting at 1.
     """
     document: NotRequired[str | None]
     """
-    The document, byte for byte as it was sent; absent in lists.
+    Document, byte for byte as it was sent. Omitted in lists.
     """
     digest: str
     """
-    SHA-256 of the document, in hexadecimal.
+    SHA-256 digest of the document, in hexadecimal.
     """
     code: NotRequired[str | None]
     """
-    The digest of the folder of code that goes with it.
+    Digest of the associated code folder.
     """
     message: str
     """
-    What its author said of the change.
+    Message that the author gave for the change.
     """
     user: str
     """
-    Its author.
+    Author of the version.
     """
     created_at: str
     """
-    When it was stored.
+    Time when the version was stored.
     """
 
 
 class VolumePlace1(TypedDict):
     """
-    A folder of the project's own storage, made when it is first used.
+    Folder of the project's own storage, created when it is first used.
     """
 
     path: str
     """
-    Below the project's storage, with `/` between its parts.
+    Path below the project's storage, separated by `/`.
     """
     kind: Literal['workspace']
 
 
 class VolumePlace2(TypedDict):
     """
-    A folder of the server's machine. Only an administrator may name one.
+    A folder on the server. Only administrators can specify one.
     """
 
     path: str
     """
-    Absolute.
+    Absolute path.
     """
     kind: Literal['folder']
 
@@ -3063,16 +3076,16 @@ class VolumePlace3(TypedDict):
 
     cluster: str
     """
-    The cluster.
+    Cluster.
     """
     claim: str
     """
-    The claim's name, in the project's namespace.
+    Name of the claim, in the project's namespace.
     """
     folder: NotRequired[str | None]
     """
-    Where this server sees the claim's files, absolute; without it only jobs see them. Only an administrator may name
-    one.
+    Absolute path at which this server sees the claim's files. Without it, only jobs see them. Only an
+    administrator may set it.
     """
     kind: Literal['claim']
 
@@ -3084,23 +3097,23 @@ class VolumePlace4(TypedDict):
 
     scheme: str
     """
-    `s3` for everything that speaks Amazon's protocol, or `cos`.
+    Protocol: `s3` for every store that is compatible with Amazon S3, or `cos`.
     """
     bucket: str
     """
-    The bucket.
+    Bucket.
     """
     prefix: NotRequired[str]
     """
-    Below it.
+    Prefix within the bucket.
     """
     endpoint: NotRequired[str | None]
     """
-    The service's address, where it is not the vendor's own.
+    Endpoint of the service. Omitted if it is the vendor's own.
     """
     region: NotRequired[str | None]
     """
-    The region.
+    Region.
     """
     credentials: NotRequired[StoreCredentials | None]
     kind: Literal['object_store']
@@ -3113,349 +3126,351 @@ class VolumeView(TypedDict):
 
     name: str
     """
-    The name that tasks use.
+    Name by which tasks refer to it.
     """
     description: str
     """
-    What it is for.
+    Description.
     """
     place: VolumePlace1 | VolumePlace2 | VolumePlace3 | VolumePlace4
     """
-    Where it is.
+    Location.
     """
     built_in: bool
     """
-    Whether every project has it; it can be neither changed nor deleted.
+    Whether every project has it. Such a volume can be neither changed nor deleted.
     """
     browsable: bool
     """
-    Whether its files can be looked at here.
+    Whether its files can be browsed here.
     """
     created_at: str
     """
-    Since when there is one.
+    Creation time.
     """
     revision: int
     """
-    Counts its changes; in quotes it is the ETag.
+    Revision number, incremented with each change. In quotes, it is the ETag.
     """
 
 
 class WantedLink1(TypedDict):
     """
-    For a new account; it holds for seven days.
+    Invitation for a new account, valid for seven days.
     """
 
     project: NotRequired[str | None]
     """
-    The project that they become a member of.
+    Project that the new user becomes a member of.
     """
     role: NotRequired[str | None]
     """
-    What they may do there; `editor` when absent.
+    Role in the project. Defaults to `editor`.
     """
     admin: NotRequired[bool]
     """
-    Whether they will administer the whole platform.
+    Whether the new user becomes an administrator of the whole platform.
     """
     note: NotRequired[str]
     """
-    Whom it is for.
+    Note about the recipient.
     """
     kind: Literal['invite']
 
 
 class WantedLink2(TypedDict):
     """
-    With which somebody sets a new password; it holds for a day.
+    Link to set a new password, valid for one day.
     """
 
     user: str
     """
-    Whose: a name or an id.
+    User whose password is reset: a name or an ID.
     """
     kind: Literal['reset']
 
 
 WantedLink: TypeAlias = WantedLink1 | WantedLink2
 """
-A link that is wanted.
+Link to create.
 """
 
 
 class WantedToken(TypedDict):
     """
-    A token that is wanted.
+    Token to create.
     """
 
     name: str
     """
-    What you call it.
+    Token name.
     """
     scope: str
     """
-    What it may be used for: `read` only looks, `run` also starts and stops runs, `write` does what you may in
-    projects, `admin` everything that you may.
+    Token scope. `read` only reads, and `run` also starts and stops runs. `write` allows what you may do in
+    projects, and `admin` everything that you may do.
     """
     project: NotRequired[str | None]
     """
-    Only in this project.
+    Project that the token is restricted to.
     """
     expires_at: NotRequired[str | None]
 
 
 class WhyView(TypedDict):
     """
-    Why something waits: the rule, the amounts, and who holds what is missing.
+    Pending reason: the rule, the amounts, and the jobs that use the missing resources.
     """
 
     rule: str
     """
-    The rule that keeps it: `capacity`, `not_lent`, `limit`, `no_borrowing`, `persons_cap`, `named_limit`, `apart`, `behind`,
-    `cool_down`, `leaving`, `scattered`, `faulty`, `never_fits`, `task_parallelism` or `pipeline_parallelism`.
+    Rule that keeps it pending: `capacity`, `not_lent`, `limit`, `no_borrowing`, `persons_cap`, `named_limit`,
+    `apart`, `behind`, `cool_down`, `leaving`, `scattered`, `faulty`, `never_fits`, `task_parallelism` or
+    `pipeline_parallelism`.
     """
     pool: str
     """
-    The machines that it concerns: `CLUSTER` or `CLUSTER/NODE_GROUP`.
+    Node pool concerned, as `CLUSTER` or `CLUSTER/NODE_GROUP`.
     """
     queue: NotRequired[str | None]
     """
-    The project, or the group above it, whose limit or guarantee it is.
+    Queue whose limit or guarantee applies: the project, or a group above it.
     """
     limit: NotRequired[str | None]
     """
-    The named limit that is used up.
+    Concurrency limit that is used up.
     """
     shortages: list[ShortageView]
     """
-    Of what there is too little.
+    Insufficient resources.
     """
     faulty: NotRequired[FaultyCardsView | None]
     holders: list[HolderView]
     """
-    Who holds it, of the projects that you see: when these and the others that are counted beside them end, it starts.
-    Nobody where that would not help. At most 200 of them are told.
+    Jobs that use the missing resources, in the projects that you can see. It starts when these and the other
+    counted jobs end. Empty if that would not help. At most 200 jobs are listed.
     """
     more_holders: int
     """
-    How many more there are of these.
+    Number of further blocking jobs in visible projects, beyond those listed in `holders`.
     """
     hidden_holders: int
     """
-    How many jobs of other projects hold it, too.
+    Number of blocking jobs in other projects.
     """
     ahead: int
     """
-    How many are before it: jobs of the same pool; of `task_parallelism` instances of its task, of `pipeline_parallelism`
-    jobs of its run.
+    Number of jobs ahead of it in the same node pool. For `task_parallelism`, instances of its task. For
+    `pipeline_parallelism`, jobs of its run.
     """
     parallelism: NotRequired[int | None]
     """
-    How many may go on at once, where parallelism is the rule.
+    Concurrency limit, if the rule is about parallelism.
     """
     active: NotRequired[int | None]
     """
-    How many of them are under way: they run, or wait for a place.
+    Number of them that are active: running or pending.
     """
     behind: NotRequired[HeadView | None]
 
 
 class WorkerView(TypedDict):
     """
-    One worker of an attempt.
+    A worker of an attempt.
     """
 
     name: str
     """
-    Its name, `<role>-<index>`.
+    Worker name, `<role>-<index>`.
     """
     rank: int
     """
-    Its rank over all roles.
+    Rank across all roles.
     """
     address: NotRequired[str | None]
     """
-    Where it listens, while it runs on this machine.
+    Address that it listens on, while it runs on this machine.
     """
     gpus: NotRequired[list[str]]
     """
-    The graphics cards that it has, by UUID.
+    UUIDs of its GPUs.
     """
     given_back: NotRequired[bool]
     """
-    Whether the job has given it back.
+    Whether the job has released the worker.
     """
 
 
 class AdviceView(TypedDict):
     """
-    A piece of advice.
+    A recommendation.
     """
 
     rule: str
     """
-    The rule: `held_idle`, `cpu_saturated`, `io_wait`, `regular_dips`, `memory_empty`, `straggler` or `far_from_peers`.
+    Rule that produced the recommendation: `held_idle`, `cpu_saturated`, `io_wait`, `regular_dips`,
+    `memory_empty`, `straggler` or `far_from_peers`.
     """
     run: str
     """
-    The run whose task it is about.
+    Run that contains the task.
     """
     task: str
     """
-    The task that it is about.
+    Task that the recommendation applies to.
     """
     workers: NotRequired[list[str]]
     """
-    The workers that it is about; empty where it is about a card.
+    Workers that the recommendation applies to. Empty if it applies to a GPU.
     """
     evidence: str
     """
-    What was seen.
+    Evidence for the recommendation.
     """
     remedies: list[RemedyView]
     """
-    What to change, the first first.
+    Recommended changes, in order of priority.
     """
 
 
 class ArtifactView(TypedDict):
     """
-    A file worth showing.
+    An artifact: a file to display.
     """
 
     task: str
     """
-    The task.
+    Task.
     """
     instance: int
     """
-    The instance.
+    Instance.
     """
     name: str
     """
-    What it is called.
+    Name.
     """
     path: str
     """
-    Where it lies, below the run's folder.
+    Path relative to the run's folder.
     """
     size: NotRequired[int | None]
     """
-    Its length in bytes; absent when the file is not there.
+    Size, in bytes. Omitted if the file does not exist.
     """
     content_type: str
     """
-    The type of its content, by its name.
+    Content type, derived from the file name.
     """
     preview: str
     """
-    How it can be shown: `image`, `text`, `csv`, `json`, `html`, `directory` or `none`.
+    Preview type: `image`, `text`, `csv`, `json`, `html`, `directory` or `none`.
     """
     pixels: NotRequired[Pixels | None]
 
 
 class AsideFailureView(TypedDict):
     """
-    An attempt that failed through its node.
+    An attempt that failed because of its node.
     """
 
     at: str
     """
-    When.
+    Time of the failure.
     """
     message: str
     """
-    How, as a sentence.
+    Description of the failure.
     """
     run: NotRequired[str | None]
     """
-    Its run, where you may see it.
+    Run, if you have access to it.
     """
     task: NotRequired[str | None]
     """
-    Its task, where you may see it.
+    Task, if you have access to it.
     """
 
 
 class AsideView(TypedDict):
     """
-    A node to which no job goes.
+    A cordoned node.
     """
 
     node: str
     """
-    Its name.
+    Name.
     """
     since: str
     """
-    Since when.
+    Time at which the node was cordoned.
     """
     why: str
     """
-    Why, as a sentence.
+    Reason, as a sentence.
     """
     user: NotRequired[str | None]
     """
-    Who has set it aside, where it was a person.
+    User who cordoned the node. Omitted if it was cordoned automatically.
     """
     note: NotRequired[str | None]
     """
-    What they say of it.
+    Note by the user.
     """
     failures: NotRequired[list[AsideFailureView]]
     """
-    The attempts that failed through it, the newest last.
+    Attempts that failed because of the node, newest last.
     """
     offered: bool
     """
-    Whether it has been aside for so long that it may be tried again.
+    Whether the node has been cordoned long enough to be tried again.
     """
 
 
 class AuditView(TypedDict):
     """
-    One change.
+    An audit log entry.
     """
 
     id: str
     """
-    The id; later entries have greater ones.
+    ID. Later entries have greater IDs.
     """
     at: str
     """
-    When.
+    Time of the change.
     """
     user: str
     """
-    The name of who did it.
+    Name of the user who made the change.
     """
     via: str
     """
-    By what: `session`, `token <name>`, `hook <name>`, `command line`, `run` or `server`.
+    Origin of the change: `session`, `token <name>`, `hook <name>`, `command line`, `run` or `server`.
     """
     address: str
     """
-    From which address; empty on the server's own machine.
+    Source address. Empty for changes made on the server's own machine.
     """
     project: NotRequired[str | None]
     """
-    In which project, when in one.
+    Project, if any.
     """
     action: str
     """
-    What was done, `<thing>.<verb>`.
+    Action, in the form `<thing>.<verb>`.
     """
     subject: str
     """
-    To what: a name or an id.
+    Name or ID of the affected object.
     """
     before: NotRequired[Any]
     """
-    How it was.
+    State before the change.
     """
     after: NotRequired[Any]
     """
-    How it is since.
+    State after the change.
     """
 
 
@@ -3466,67 +3481,67 @@ class BackfillView(TypedDict):
 
     id: str
     """
-    Its id.
+    ID.
     """
     project: str
     """
-    The project.
+    Project.
     """
     pipeline: str
     """
-    The pipeline.
+    Pipeline.
     """
     first: str
     """
-    The first moment.
+    Start of the time range.
     """
     last: str
     """
-    The last moment.
+    End of the range.
     """
     parallelism: int
     """
-    How many of its runs may go on at the same time.
+    Maximum number of its runs that can be active concurrently.
     """
     state: str
     """
-    `running`, `done` or `cancelled`.
+    State of the back-fill: `running`, `done` or `cancelled`.
     """
     total: int
     """
-    How many dates it took up.
+    Number of dates in the back-fill.
     """
     due: int
     """
-    Of these, those still to start.
+    Number of dates whose run is still to start.
     """
     running: int
     """
-    Those whose run goes on.
+    Number of dates whose run is active.
     """
     succeeded: int
     """
-    Those whose run has succeeded.
+    Number of dates whose run succeeded.
     """
     failed: int
     """
-    Those whose run failed, was cancelled, or could not be started.
+    Number of dates whose run failed, was cancelled or could not be started.
     """
     cancelled: int
     """
-    Those that did not start because it was cancelled.
+    Number of dates that did not start because the back-fill was cancelled.
     """
     created_by: str
     """
-    The name of who wants it.
+    Name of the user who created the back-fill.
     """
     created_at: str
     """
-    Since when.
+    Creation time.
     """
     cancelled_by: NotRequired[str | None]
     """
-    Who cancelled it.
+    User who cancelled the back-fill.
     """
     cancelled_at: NotRequired[str | None]
 
@@ -3538,90 +3553,90 @@ class CardHistoryView(TypedDict):
 
     start: float
     """
-    The moment of the first values, in seconds since the epoch.
+    Time of the first values, in seconds since the Unix epoch.
     """
     step: float
     """
-    Seconds between two values.
+    Interval between two values, in seconds.
     """
     series: list[CardSeriesView]
     """
-    Each measure that there is.
+    Time series of each available metric.
     """
 
 
 class CardHolderView(TypedDict):
     """
-    An attempt that holds a card.
+    An attempt that a GPU is allocated to.
     """
 
     run: str
     """
-    The run.
+    Run.
     """
     project: str
     """
-    Its project.
+    Project.
     """
     pipeline: str
     """
-    Its pipeline.
+    Pipeline.
     """
     task: str
     """
-    The task.
+    Task.
     """
     instance: int
     """
-    The instance.
+    Instance.
     """
     attempt: int
     """
-    The attempt.
+    Attempt.
     """
     user: str
     """
-    Who started the run.
+    User who started the run.
     """
     since: NotRequired[str | None]
 
 
 class ChannelChange(TypedDict):
     """
-    What changes; what is absent stays.
+    Changes to apply. Omitted fields keep their values.
     """
 
     name: NotRequired[str | None]
     """
-    What it is called.
+    Name.
     """
     address: NotRequired[str | None]
     """
-    Where it sends to.
+    Destination address.
     """
     secret: NotRequired[str | None]
     """
-    What messages are signed with; an empty one for not at all.
+    Secret that signs messages. An empty string disables signing.
     """
     rules: NotRequired[RulesView | None]
     enabled: NotRequired[bool | None]
     """
-    Whether it is used. What a channel has still to send is given up when it is switched off.
+    Whether the channel is enabled. If it is disabled, its pending messages are not sent.
     """
 
 
 class ChannelView(TypedDict):
     """
-    A way by which alerts of the project reach people.
+    A channel that delivers alerts of the project.
     """
 
     id: str
     """
-    Its id.
+    ID.
     """
     name: str
     """
-    What it is called.
+    Name.
     """
     kind: str
     """
@@ -3629,7 +3644,7 @@ class ChannelView(TypedDict):
     """
     address: str
     """
-    Where it sends to, without what lets others send there, too.
+    Destination address, without the parts that would let others send to it.
     """
     signed: bool
     """
@@ -3637,318 +3652,321 @@ class ChannelView(TypedDict):
     """
     rules: RulesView
     """
-    What it tells, and how.
+    Notification rules.
     """
     enabled: bool
     """
-    Whether it is used.
+    Whether it is enabled.
     """
     created_by: str
     """
-    Who made it.
+    Name of the creator.
     """
     created_at: str
     """
-    Since when there is one.
+    Creation time.
     """
     revision: int
     """
-    Counts its changes.
+    Revision number, incremented on each change.
     """
 
 
 class CheckedView(TypedDict):
     """
-    What can be said about a document.
+    Validation result of a document.
     """
 
     valid: bool
     """
-    Whether it could run here, given values for parameters without a default.
+    Whether the pipeline could run here, given values for parameters without a default.
     """
     problems: list[ProblemView]
     """
-    Everything that is wrong or suspicious, in the order of the text.
+    All errors and warnings, in document order.
     """
     name: NotRequired[str | None]
     """
-    The pipeline's name, when its form is right.
+    Pipeline name. Omitted if the document structure is invalid.
     """
     parameters: NotRequired[dict[str, Any]]
     """
-    Its parameters, when its form is right.
+    Pipeline parameters. Omitted if the document structure is invalid.
     """
     tasks: NotRequired[list[CheckedTask] | None]
     """
-    Its tasks and what each needs, when its form is right.
+    Tasks and their dependencies. Omitted if the document structure is invalid.
     """
 
 
 class ClusterBody(TypedDict):
     """
-    What is said of a cluster: of a Slurm cluster `slurm` alone, else the rest. `{project}` in `namespace` and `workspace_path` stands for a project's name.
+    Settings of a cluster. A Slurm cluster uses only `slurm`; other clusters use the remaining fields. In `namespace`
+    and `workspace_path`, `{project}` is replaced by the project's name.
     """
 
     description: NotRequired[str]
     """
-    What it is for.
+    Description.
     """
     access: Literal['in_cluster', 'kubeconfig', 'slurm']
     """
-    How it is reached.
+    Access method.
     """
     slurm: NotRequired[dict[str, Any] | None]
     """
-    What a Slurm cluster has (`facts`), and as whom its jobs run (`way`): docs/slurm.md.
+    Properties of a Slurm cluster (`facts`), and the user that its jobs run as (`way`). See docs/slurm.md.
     """
     context: NotRequired[str | None]
     """
-    The kubeconfig's context; its current one when absent.
+    Context of the kubeconfig. Defaults to its current context.
     """
     namespace: NotRequired[str]
     """
-    The namespace of a project's jobs.
+    Namespace of a project's jobs.
     """
     service_account: NotRequired[str]
     """
-    The service account of their pods. It needs no right.
+    Service account of the job pods. It needs no permissions.
     """
     spark_account: NotRequired[str | None]
     """
-    The service account of Spark's drivers, which may make pods there; without one they start no executors.
+    Service account of Spark drivers, which is allowed to create pods in the namespace. If omitted, drivers start
+    no executors.
     """
     workspace_claim: NotRequired[str]
     """
-    The claim, in the namespace, that holds workspaces. This server must see the same files.
+    Persistent volume claim, in the namespace, that holds workspaces. This server must see the same files.
     """
     workspace_path: NotRequired[str]
     """
-    The folder of the claim that is the project's workspace; empty for the whole claim.
+    Folder of the claim that is the project's workspace. If empty, the workspace is the whole claim.
     """
     uid: NotRequired[int]
     """
-    The uid and gid of workers; not 0.
+    UID and GID of workers. Must not be 0.
     """
     pull_secrets: NotRequired[list[str]]
     """
-    Secrets, in the namespace, that images are pulled with.
+    Secrets in the namespace used to pull images.
     """
     operators_gang: NotRequired[bool]
     """
-    Whether the operators there were started with Volcano's gang scheduling.
+    Whether the operators on the cluster were started with Volcano gang scheduling.
     """
     volcano_queue: NotRequired[str]
     """
-    Volcano's queue for the jobs, where Volcano is.
+    Volcano queue for the jobs, used if Volcano is installed.
     """
     kueue_queue: NotRequired[str | None]
     """
-    Kueue's local queue for the jobs; Kueue is used where it is named and Volcano is not there.
+    Kueue local queue for the jobs. Kueue is used if this field is set and Volcano is not installed.
     """
     kai_queue: NotRequired[str | None]
     """
-    KAI-Scheduler's queue for pods with a part of a graphics card, `{project}` in it for the project's name; it shares cards
-    where it is there, named here, and Volcano is not.
+    KAI-Scheduler queue for pods that request a GPU fraction. `{project}` is replaced by the project's name.
+    KAI-Scheduler shares GPUs if it is installed, this field is set, and Volcano is not installed.
     """
     priority_class: NotRequired[str | None]
     """
-    The priority class of the jobs.
+    Priority class of the jobs.
     """
     host_network: NotRequired[bool]
     """
-    Whether pods may use the nodes' own network.
+    Whether pods may use the host network.
     """
     node_groups: NotRequired[dict[str, NodeGroupBody]]
     """
-    Node groups that a placement may name.
+    Node groups that a placement can refer to.
     """
     keep_seconds: NotRequired[int]
     """
-    How long the objects of a job that has ended are kept, in seconds.
+    Retention of the manifests of a finished job, in seconds.
     """
     patience_seconds: NotRequired[int]
     """
-    How long a pod may wait for what does not come by itself (an image, a volume, a Secret), in seconds.
+    Pending timeout: maximum time that a pod may wait for a missing dependency (an image, a volume, a Secret), in
+    seconds.
     """
     prometheus: NotRequired[str | None]
     """
-    The Prometheus that holds the cluster's measurements: `http://prometheus.monitoring:9090`.
+    Prometheus with the cluster's metrics: `http://prometheus.monitoring:9090`.
     """
     prometheus_user: NotRequired[str | None]
     """
-    The name that Prometheus wants with a password; without one it gets a bearer token, where one is kept.
+    User name for Prometheus, used with a password. If omitted, the stored bearer token is sent, if any.
     """
     prometheus_labels: NotRequired[dict[str, str]]
     """
-    Labels that the cluster's series have there, where it holds those of several clusters.
+    Labels of the cluster's series in Prometheus, if it holds series of several clusters.
     """
     grafana: NotRequired[str | None]
     """
-    A page of Grafana's about the cluster.
+    URL of a Grafana page about the cluster.
     """
 
 
 class ClusterChange(ClusterBody):
     """
-    What a cluster becomes.
+    Changes to a cluster.
     """
 
     kubeconfig: NotRequired[str | None]
     """
-    Another kubeconfig; the present one stays when it is left out.
+    New kubeconfig. If omitted, the current one is kept.
     """
     prometheus_secret: NotRequired[str | None]
     """
-    Another password or token for Prometheus; the present one stays when it is left out, and goes when it is empty.
+    New password or token for Prometheus. If omitted, the current one is kept; if empty, it is removed.
     """
 
 
 class ClusterCheck(TypedDict):
     """
-    What a cluster offers to a project's jobs, and what is missing.
+    Capabilities of a cluster for a project's jobs, and missing components.
     """
 
     version: NotRequired[str | None]
     """
-    Its own version; absent when it did not answer.
+    Version of the cluster. Omitted if the cluster did not respond.
     """
     error: NotRequired[str | None]
     """
-    Why it did not answer.
+    Reason why the cluster did not respond.
     """
     parts: list[PartView]
     """
-    What is installed there.
+    Installed components.
     """
     frameworks: list[FrameworkView]
     """
-    What becomes of the tasks of each framework.
+    How the tasks of each framework run on the cluster.
     """
     exporters: list[ExporterView]
     """
-    What measures it; empty where no Prometheus is named.
+    Metrics exporters of the cluster. Empty when no Prometheus is configured.
     """
     problems: list[str]
     """
-    What keeps jobs of the project from running, each with what to do.
+    Problems that prevent the project's jobs from running, each with a remedy.
     """
 
 
 class CodeFolder(TypedDict):
     """
-    A folder of code that a project has.
+    Code folder of a project.
     """
 
     digest: str
     """
-    Its digest.
+    Digest of the folder.
     """
     files: int
     """
-    How many files it holds.
+    Number of files in the folder.
     """
     bytes: int
     """
-    How large they are together, in bytes.
+    Total size, in bytes.
     """
     sent_at: str
     """
-    When it was last sent, or a version or run began to name it.
+    Time when the folder was last uploaded, or when a version or run started to reference it.
     """
     removed_at: NotRequired[str | None]
 
 
 class CodeFolders(TypedDict):
     """
-    The folders of code that a project has.
+    Code folders of a project.
     """
 
     folders: int
     """
-    How many there are, on all pages.
+    Total number of folders, on all pages.
     """
     bytes: int
     """
-    How large they are together, in bytes.
+    Total size, in bytes.
     """
     items: list[CodeFolder]
     """
-    The folders of this page, by digest.
+    Folders on this page, by digest.
     """
     next_cursor: NotRequired[str | None]
     """
-    Ask for the next page with this as `cursor`; absent on the last page.
+    Cursor of the next page, to be sent as `cursor`. Omitted on the last page.
     """
 
 
 class CompiledTaskView(TypedDict):
     """
-    A compiled task.
+    Compiled task.
     """
 
     task: str
     """
-    Its name.
+    Name.
     """
     needs: list[str]
     """
-    The tasks before it.
+    Tasks that it depends on.
     """
     template: str
     """
-    `name@version`.
+    Task template, as `name@version`.
     """
     framework: str
     """
-    How its workers learn who they are.
+    Framework, which determines how workers learn their identity.
     """
     roles: list[RoleView]
     """
-    Its workers and what each gets.
+    Worker roles and the resources of each.
     """
     gang: int
     """
-    How many workers must start together.
+    Number of workers that must start together.
     """
     instances: NotRequired[int | None]
     """
-    How many instances it has; absent when earlier tasks decide that.
+    Number of instances. Omitted when earlier tasks determine it.
     """
     jobs: Any
     """
-    The jobs of its first instances, at most 20, as the cluster would be given them; a sentence instead when they are
-    known only later, or the cluster would not take them.
+    Jobs of the first instances, at most 20, as they would be submitted to the cluster. Contains a sentence
+    instead if the jobs are known only later or the cluster would reject them.
     """
 
 
 class CompiledView(TypedDict):
     """
-    A compiled document.
+    Compiled document.
     """
 
     run: dict[str, Any]
     """
-    What the run would be: an id that is not used, project, person, date.
+    Run as it would be created: an unused ID, project, user and date.
     """
     pipeline: str
     """
-    The pipeline's name.
+    Name of the pipeline.
     """
     cluster: str
     """
-    The cluster that it would run on.
+    Cluster that the run would use.
     """
     parameters: dict[str, Any]
     """
-    The values of its parameters, defaults included.
+    Parameter values, including defaults.
     """
     tasks: list[CompiledTaskView]
     """
-    Its tasks, in the document's order.
+    Tasks, in the order of the document.
     """
     warnings: list[ProblemView]
     """
-    What runs, and probably not as meant.
+    Warnings about what is valid but probably unintended.
     """
 
 
@@ -3959,7 +3977,7 @@ class CreatedToken(TokenView):
 
     token: str
     """
-    The token itself, shown only now: `Authorization: Bearer <token>`.
+    Token value, shown only in this response: `Authorization: Bearer <token>`.
     """
 
 
@@ -3970,108 +3988,110 @@ class CreatedUser(UserView):
 
     link: NotRequired[str | None]
     """
-    The one-time link with which they set a password, when none was given; shown only now.
+    One-time link with which the user sets a password, if the request has none. Shown only in this response.
     """
 
 
 class DateView(TypedDict):
     """
-    What became of one date.
+    Result of one date.
     """
 
     project: str
     """
-    The project.
+    Project.
     """
     pipeline: str
     """
-    The pipeline.
+    Pipeline.
     """
     date: str
     """
-    The logical date.
+    Logical date.
     """
     state: str
     """
-    `coming`, `due` (its run is to start), `started`, `missed`, `skipped`, `refused`, `failed` or `cancelled`.
+    State of the date: `coming`, `due` (its run is about to start), `started`, `missed`, `skipped`, `refused`,
+    `failed` or `cancelled`.
     """
     trigger: str
     """
-    What asked for it: `schedule`, `pipeline` (the end of a run of another one), `file`, `backfill` or `person`.
+    What requested the date: `schedule`, `pipeline` (a run of another pipeline ended), `file`, `backfill` or
+    `person`.
     """
     user: str
     """
-    In whose name it runs.
+    User that it runs as.
     """
     why: NotRequired[str | None]
     """
-    Why it waits or has no run, as a word: `past_underway`, `past_failed`, `running`, `paused`, `missed`,
-    `there_before` (its file was there before it was waited for), `user_no_reader`,
-    `user_gone`, `user_disabled`, `user_no_editor`, `invalid`, `unavailable`, `backfill_cancelled` or
+    Code of the reason why the date is waiting or has no run. Values: `past_underway`, `past_failed`, `running`,
+    `paused`, `missed`, `there_before` (its file existed before the schedule waited for it), `user_no_reader`,
+    `user_gone`, `user_disabled`, `user_no_editor`, `invalid`, `unavailable`, `backfill_cancelled`,
     `pipeline_deleted`.
     """
     detail: NotRequired[str | None]
     """
-    More of that, in words.
+    Details of the reason.
     """
     run: NotRequired[str | None]
     """
-    The run, while there is one.
+    Run, if one exists.
     """
     run_state: NotRequired[str | None]
     """
-    Its state.
+    State.
     """
     late: bool
     """
-    Whether it has not succeeded when it should have.
+    Whether the run did not succeed in time.
     """
     backfill: NotRequired[str | None]
     """
-    The back-fill that it belongs to.
+    Back-fill that it belongs to.
     """
     after_run: NotRequired[str | None]
     """
-    The run of another pipeline whose end fired it.
+    Run of another pipeline whose end triggered the date.
     """
     file: NotRequired[str | None]
     """
-    The path of the file whose arrival fired it.
+    Path of the file whose arrival triggered the date.
     """
 
 
 class DeliveryView(TypedDict):
     """
-    A message and what became of it.
+    A message and its delivery state.
     """
 
     id: str
     """
-    Its id, which receivers get, too.
+    ID, which is also sent to receivers.
     """
     channel: str
     """
-    The channel; of a mail to the person whose run it is, that person's id.
+    Channel. For an email to the owner of the run, the ID of that user.
     """
     kind: str
     """
-    The kind of event.
+    Kind of event.
     """
     pipeline: NotRequired[str | None]
     """
-    The pipeline that it is about.
+    Pipeline that the message is about.
     """
     run: NotRequired[str | None]
     """
-    The run.
+    Run.
     """
     task: NotRequired[str | None]
     """
-    The task.
+    Task.
     """
     user: NotRequired[str | None]
     """
-    Whose run it is.
+    User who owns the run.
     """
     state: str
     """
@@ -4079,276 +4099,279 @@ class DeliveryView(TypedDict):
     """
     created_at: str
     """
-    When what it tells happened.
+    Time of the event.
     """
     due_at: NotRequired[str | None]
     tries: int
     """
-    How often it was tried.
+    Number of delivery attempts.
     """
     ended_at: NotRequired[str | None]
     answer: NotRequired[str | None]
     """
-    What the receiver said last, or why it could not be asked.
+    Last response of the receiver, or the reason why it could not be reached.
     """
 
 
 class EarlierView(TypedDict):
     """
-    How many workers an attempt had for a while.
+    Number of workers that an attempt had for a period.
     """
 
     workers: int
     """
-    How many.
+    Number of workers.
     """
     until: str
     """
-    Until when.
+    End of the period.
     """
 
 
 class EditBody(TypedDict):
     """
-    What would become of a queue.
+    Proposed settings of a queue.
     """
 
     kind: Literal['group', 'project']
     """
-    Of a group or a project.
+    Whether the queue is a group or a project.
     """
     name: str
     """
-    Its name.
+    Name.
     """
     parent: NotRequired[str | None]
     """
-    The group that it would be in.
+    Proposed parent group.
     """
     quotas: NotRequired[dict[str, QuotaBody]]
     """
-    What it would have of each pool.
+    Proposed quotas for each pool.
     """
     delete: NotRequired[bool]
     """
-    It would be taken away.
+    Whether the edit removes the queue.
     """
     revision: NotRequired[int | None]
     """
-    The revision that is changed, 0 where nothing was said yet. A preview does without it.
+    Revision that the edit is based on, or 0 if the queue has no settings yet. Not required for a simulation.
     """
 
 
 class EffectiveView(TypedDict):
     """
-    What the time of a task, or of all tasks of a run together, went to, from when each was ready until it ended.
+    Goodput breakdown of a task, or of all tasks of a run together. It covers the time from when each task was ready
+    until it ended.
     """
 
     share: float
     """
-    Useful time of all time, from 0 to 1.
+    Share of useful time in the total time (goodput), from 0 to 1.
     """
     seconds: float
     """
-    All time, in seconds: that of all instances together.
+    Total time of all instances together, in seconds.
     """
     parts: list[TimePartView]
     """
-    The parts of it that there are; they add up to all of it.
+    Parts of the total time that occurred. They add up to the total.
     """
     attempts: int
     """
-    How many attempts ran.
+    Number of attempts that ran.
     """
     attempts_with_steps: int
     """
-    Of how many of them steps were reported. The time of the others counts as useful unless they failed.
+    Number of attempts that reported steps. The time of the other attempts counts as useful unless they failed.
     """
 
 
 class EntryView(TypedDict):
     """
-    Something in a folder.
+    An entry of a folder.
     """
 
     name: str
     """
-    Its name.
+    Name.
     """
     kind: str
     """
-    `folder`, `file`, or `other` for what is not opened: devices, pipes, links that lead out.
+    Entry kind: `folder`, `file`, or `other` for entries that cannot be opened: devices, pipes, links that lead
+    outside.
     """
     link: bool
     """
-    Whether it is a link.
+    Whether it is a symbolic link.
     """
     size: int
     """
-    Its length in bytes; 0 of a folder.
+    Size, in bytes; 0 for a folder.
     """
     modified_at: NotRequired[str | None]
 
 
 class Example(TypedDict):
     """
-    A pipeline that shows how a template is used.
+    Example pipeline that shows how to use a template.
     """
 
     document: str
     """
-    The document.
+    Pipeline document.
     """
     program: NotRequired[Program | None]
 
 
 class ExportView(TypedDict):
     """
-    A pipeline as a file.
+    A pipeline exported as a file.
     """
 
     format: Literal['yaml', 'json', 'argo']
     """
-    Its form.
+    Format of the file.
     """
     document: str
     """
-    The text.
+    Text.
     """
     report: list[str]
     """
-    What it could not say: a sentence each.
+    What the format cannot express, one sentence per item.
     """
 
 
 class FiredView(TypedDict):
     """
-    A run that a hook has started.
+    Run started by a hook.
     """
 
     run: str
     """
-    The run's id.
+    ID of the run.
     """
     warnings: list[ProblemView]
     """
-    What runs, and probably not as meant.
+    Warnings about what is valid but probably unintended.
     """
 
 
 class GraphView(TypedDict):
     """
-    A run as a graph: which task needs which.
+    A run as a graph of tasks and their dependencies.
     """
 
     nodes: list[NodeView]
     """
-    The tasks, in the document's order.
+    Tasks, in document order.
     """
     edges: list[EdgeView]
     """
-    Which comes before which.
+    Edges between tasks, in execution order.
     """
 
 
 class HangView(TypedDict):
     """
-    That an attempt hangs, or did: it reported no step for longer than its own pattern explains.
+    Current or past hang of an attempt: it reported no step for longer than its own step pattern explains.
     """
 
     message: str
     """
-    Why: a sentence.
+    Reason, as a sentence.
     """
     rank: int
     """
-    The rank that had reported no step for the longest time.
+    Rank that had gone longest without reporting a step.
     """
     since: str
     """
-    When it last did.
+    Time at which that rank last reported a step.
     """
     seen_at: str
     """
-    When that was seen to be too long.
+    Time at which the hang was detected.
     """
     over_at: NotRequired[str | None]
     stacks: NotRequired[list[StackView]]
     """
-    What its workers were at when it was seen; told with the attempts of one instance only, and where their cluster can look.
+    Stack traces of the workers when the hang was detected. Included only in the attempts of one instance, and
+    only if the cluster can collect them.
     """
 
 
 class HistoryView(TypedDict):
     """
-    An attempt of an earlier or this run.
+    An attempt of this run or an earlier one.
     """
 
     run: str
     """
-    The attempt's run.
+    Run of the attempt.
     """
     instance: int
     """
-    The instance.
+    Instance.
     """
     attempt: int
     """
-    The attempt.
+    Attempt.
     """
     outcome: str
     """
-    `succeeded`, `failed` or `cancelled`.
+    Outcome: `succeeded`, `failed` or `cancelled`.
     """
     started_at: NotRequired[str | None]
     ended_at: NotRequired[str | None]
     run_seconds: NotRequired[float | None]
     """
-    How long it ran.
+    Run time, in seconds.
     """
     cpu: float
     """
-    Processing power that it had, in cores.
+    Allocated CPU, in cores.
     """
     memory: int
     """
-    Memory that it had, in bytes.
+    Allocated memory, in bytes.
     """
     usage: UsageView
     """
-    What it used.
+    Resource usage.
     """
 
 
 class HoldsView(TypedDict):
     """
-    What a person holds for a project on a cluster.
+    Resources allocated to a user in a project on a cluster.
     """
 
     cluster: str
     """
-    The cluster.
+    Cluster.
     """
     project: NotRequired[str | None]
     """
-    The project; absent where all projects are told of together that the caller is no member of.
+    Project. Omitted for the combined entry of all projects that the caller is not a member of.
     """
     user: NotRequired[str | None]
     """
-    Who started the runs; absent there, too.
+    User who started the runs. Omitted for the combined entry.
     """
     attempts: int
     """
-    How many attempts hold it.
+    Number of attempts with allocations.
     """
     requested: AmountView
     """
-    What they have asked for.
+    Resources requested by the attempts.
     """
     since: NotRequired[str | None]
     tasks: NotRequired[list[CardHolderView]]
     """
-    The attempts, the newest first; at most 20.
+    Attempts, newest first, at most 20.
     """
 
 
@@ -4359,160 +4382,160 @@ class HookView(TypedDict):
 
     id: str
     """
-    Its id.
+    ID.
     """
     pipeline: str
     """
-    The pipeline that it starts, in its newest version.
+    Pipeline to start. The newest version is used.
     """
     name: str
     """
-    What it is called.
+    Name.
     """
     url: str
     """
-    The URL, with its signature: whoever has it can start the pipeline.
+    URL including its signature. Anyone who has it can start the pipeline.
     """
     parameters: dict[str, Any]
     """
-    Parameters of the runs that it starts; what the caller sends goes over them.
+    Parameters of the runs that it starts. Parameters sent by the caller take precedence.
     """
     created_by: str
     """
-    The name of who made it: its runs are theirs.
+    Name of the user who created it. Its runs belong to this user.
     """
     created_at: str
     """
-    Since when there is one.
+    Creation time.
     """
     used_at: NotRequired[str | None]
     revision: int
     """
-    Counts its changes, from 1: its ETag. Every change makes a new URL.
+    Revision number, starting at 1, used as the ETag. Every change creates a new URL.
     """
 
 
 class Hunk(TypedDict):
     """
-    Some lines that follow each other.
+    Consecutive lines.
     """
 
     kind: Literal['equal', 'removed', 'added']
     """
-    Where they are.
+    Location.
     """
     text: str
     """
-    The lines, as they are.
+    Lines, verbatim.
     """
     old_line: int
     """
-    The number of the first line in the old text, from 1; for added lines, of the line that follows them.
+    Number of the first line in the old text, from 1. For added lines, the number of the line that follows them.
     """
     new_line: int
     """
-    The number of the first line in the new text, from 1; for removed lines, of the line that follows them.
+    Number of the first line in the new text, from 1. For removed lines, the number of the line that follows them.
     """
 
 
 class ImportView(TypedDict):
     """
-    What became of the files. Nothing is stored.
+    Result of the import. Nothing is stored.
     """
 
     documents: list[ImportedView]
     """
-    The documents that were made.
+    Created documents.
     """
     report: list[ImportLine]
     """
-    What could not be carried over as it was.
+    Values that could not be converted unchanged.
     """
 
 
 class JobView(TypedDict):
     """
-    A job that runs or waits.
+    A running or pending job.
     """
 
     run: str
     """
-    Its run.
+    Run.
     """
     project: str
     """
-    Its project.
+    Project.
     """
     pipeline: str
     """
-    Its pipeline.
+    Pipeline.
     """
     task: str
     """
-    Its task.
+    Task.
     """
     instance: int
     """
-    Its instance.
+    Instance.
     """
     user: str
     """
-    Who started its run.
+    User who started the run.
     """
     pool: str
     """
-    The pool.
+    Node pool.
     """
     amounts: dict[str, Any]
     """
-    What it holds or asks for, as people write it.
+    Amounts allocated to or requested by the job, in human-readable form.
     """
     since: str
     """
-    Since when it holds it, or waits.
+    Time at which the allocation or the wait started.
     """
 
 
 class LimitView(TypedDict):
     """
-    A limit.
+    Concurrency limit.
     """
 
     name: str
     """
-    The name by which tasks have it.
+    Name by which tasks reference the limit.
     """
     at_once: NotRequired[int | None]
     """
-    How many jobs may hold it at once; absent: any number.
+    Maximum number of concurrent jobs. If omitted, the number is unlimited.
     """
     a_minute: NotRequired[int | None]
     """
-    How many may be started with it in a minute; absent: any number.
+    Maximum number of jobs started per minute. If omitted, the number is unlimited.
     """
     description: NotRequired[str | None]
     """
-    What it protects.
+    Description of what the limit protects.
     """
     held: int
     """
-    How many jobs hold it now, of all projects and on all clusters.
+    Number of jobs that use the limit now, in all projects and on all clusters.
     """
     started: int
     """
-    How many were started with it within the last minute.
+    Number of jobs started with the limit in the last minute.
     """
     waiting: int
     """
-    How many wait and name it, of the thousand that have waited longest.
+    Number of pending jobs that reference the limit, among the thousand that have waited longest.
     """
     holders: list[JobView]
     """
-    Who holds it: the newest twenty that you may see.
+    Jobs that use the limit: the newest twenty that you may see.
     """
     revision: int
     """
-    Counts its changes; its ETag.
+    Revision number, used as the ETag.
     """
 
 
@@ -4523,126 +4546,126 @@ class LimitsView(TypedDict):
 
     items: list[LimitView]
     """
-    Them, by name.
+    Limits by name.
     """
     missing: NotRequired[list[MissingLimitView]]
     """
-    Names that tasks have and no limit has: they hold nothing back. Administrators see them.
+    Limits that tasks reference but that do not exist. They restrict nothing. Visible to administrators only.
     """
 
 
 class LineTime(TypedDict):
     """
-    From a line on, up to where the next one of these begins, all lines came at this time.
+    Arrival time of all lines from this line up to the start of the next entry.
     """
 
     line: int
     """
-    The line in the text, from 0.
+    Line in the text, starting at 0.
     """
     at: str
     """
-    When it came.
+    Arrival time.
     """
 
 
 class LinkView(TypedDict):
     """
-    A link that was not used yet, without its secret.
+    Unused link, without its secret.
     """
 
     id: str
     """
-    The id.
+    ID.
     """
     kind: str
     """
-    `first`, `invite` or `reset`.
+    Kind of the link: `first`, `invite` or `reset`.
     """
     note: str
     """
-    Whom it is for, as its maker noted; of a new password, the person's name.
+    Note about the recipient, as entered by the link's creator. For a password reset, the user's name.
     """
     project: NotRequired[str | None]
     """
-    The project that whoever uses it becomes a member of.
+    Project that the user of the link becomes a member of.
     """
     role: NotRequired[str | None]
     """
-    What they may do there.
+    Role in the project.
     """
     admin: bool
     """
-    Whether whoever uses it administers the whole platform.
+    Whether the user of the link becomes an administrator of the whole platform.
     """
     created_by: str
     """
-    The name of who made it.
+    Name of the user who created it.
     """
     created_at: str
     """
-    Since when.
+    Creation time.
     """
     expires_at: str
     """
-    Until when.
+    Expiration time.
     """
 
 
 class LogChunk(TypedDict):
     """
-    A piece of one stream: whole lines, but where a line is longer than 64 KiB or has not ended for a second.
+    Chunk of one stream. It contains whole lines, except when a line is longer than 64 KiB or incomplete for a second.
     """
 
     worker: str
     """
-    The worker.
+    Worker.
     """
     stream: str
     """
-    `stdout` or `stderr`.
+    Stream: `stdout` or `stderr`.
     """
     offset: int
     """
-    Where it begins in the stream, in bytes.
+    Start position of the chunk in the stream, in bytes.
     """
     text: str
     """
-    The text, line ends included; what is not UTF-8 shows as U+FFFD.
+    Text, including line endings. Bytes that are not valid UTF-8 are replaced by U+FFFD.
     """
     times: NotRequired[list[LineTime]]
     """
-    When its lines came, each to about a tenth of a second while the worker speaks, a second after a silence. Absent of
-    logs that were written before there were times.
+    Arrival times of the lines, accurate to about a tenth of a second while the worker writes, and to a second
+    after a silence. Omitted for logs written before times were recorded.
     """
 
 
 class LogText(TypedDict):
     """
-    A part of the logs.
+    Part of the logs.
     """
 
     attempt: int
     """
-    The attempt that is meant.
+    Attempt that the logs belong to.
     """
     chunks: list[LogChunk]
     """
-    Pieces of streams, in the order in which they are to be read.
+    Chunks of the streams, in reading order.
     """
     cursor: str
     """
-    Where to go on: `cursor` of the next question, or `Last-Event-ID` of the stream of events.
+    Cursor to continue from: `cursor` of the next request, or `Last-Event-ID` of the event stream.
     """
     ended: bool
     """
-    Whether that was all, and nothing will be added.
+    Whether this is the end of the logs. Nothing more will be added.
     """
 
 
 class LookView(TypedDict):
     """
-    What came of looking for files.
+    Result of checking for files.
     """
 
     looked_at: NotRequired[str | None]
@@ -4650,32 +4673,32 @@ class LookView(TypedDict):
     next_at: NotRequired[str | None]
     failures: int
     """
-    How often it has not answered since it last did: the waits grow.
+    Number of consecutive failed requests since the last successful one. The time between requests grows with it.
     """
     error: NotRequired[str | None]
     """
-    What went wrong last.
+    Last error.
     """
 
 
 class ManyResults(TypedDict):
     """
-    What came of each of several runs.
+    Results for several runs.
     """
 
     results: list[OneResult]
     """
-    One for each run that was come to, in the order in which they were named.
+    Result for each processed run, in the order of the request.
     """
     left: NotRequired[list[str]]
     """
-    The others, in that order: nothing was done with them yet.
+    Runs that are not yet processed, in the order of the request.
     """
 
 
 class MeView(TypedDict):
     """
-    You, and what you came with.
+    Your account and how you authenticated.
     """
 
     user: UserView
@@ -4684,69 +4707,69 @@ class MeView(TypedDict):
     """
     via: str
     """
-    `session` or `token`.
+    Authentication method: `session` or `token`.
     """
     scope: str
     """
-    What it may be used for: `read`, `run`, `write` or `admin`.
+    Scope: `read`, `run`, `write` or `admin`.
     """
     project: NotRequired[str | None]
     """
-    The one project that a token is for, if it is for one.
+    Project that the token is limited to, if any.
     """
 
 
 class MemberView(TypedDict):
     """
-    Somebody's place in a project.
+    Membership of a user in a project.
     """
 
     user_id: str
     """
-    The person's id.
+    ID of the user.
     """
     user: str
     """
-    The name that they sign in with.
+    Name that the user signs in with.
     """
     display_name: str
     """
-    What they are called.
+    Display name.
     """
     disabled: bool
     """
-    Whether they may not sign in any more.
+    Whether sign-in is disabled for the user.
     """
     role: str
     """
-    `viewer`, `editor` or `owner`.
+    Role: `viewer`, `editor` or `owner`.
     """
     created_at: str
     """
-    Since when they are a member.
+    Time when the user became a member.
     """
     revision: int
     """
-    Counts the changes of their place, from 1: its ETag.
+    Revision number of the membership, starting at 1, used as the ETag.
     """
 
 
 class MetricPair(TypedDict):
     """
-    A metric on both sides.
+    Metric on both sides.
     """
 
     name: str
     """
-    Its name.
+    Name.
     """
     task: str
     """
-    The task.
+    Task.
     """
     instance: int
     """
-    The instance.
+    Instance.
     """
     left: NotRequired[SeriesView | None]
     right: NotRequired[SeriesView | None]
@@ -4759,224 +4782,224 @@ class MetricsView(TypedDict):
 
     series: list[SeriesView]
     """
-    The series, by name, task and instance.
+    Series by name, task and instance.
     """
     truncated: bool
     """
-    Whether there are more series than are sent: ask for one task or name.
+    Whether there are more series than were sent. To get them, filter by one task or name.
     """
 
 
 class ModelVersionView(TypedDict):
     """
-    A version of a model; it never changes, but for the aliases that stand for it.
+    Version of a model. It never changes, except for its aliases.
     """
 
     model: str
     """
-    The model.
+    Model.
     """
     version: int
     """
-    The version, from 1; a number is given once, also when its version is deleted.
+    Version number, starting at 1. A number is never reused, even after its version is deleted.
     """
     aliases: list[str]
     """
-    The aliases that stand for it now.
+    Aliases that point to the version now.
     """
     path: str
     """
-    The folder that it lies in, in the volume `workspace`.
+    Folder of the version in the volume `workspace`.
     """
     format: NotRequired[str | None]
     """
-    What kind of file it is: `onnx`, `pytorch`, ...
+    File format: `onnx`, `pytorch`, ...
     """
     digest: NotRequired[str | None]
     """
-    A digest of its content, such as `sha256:...`.
+    Digest of the content, such as `sha256:...`.
     """
     size: NotRequired[int | None]
     """
-    How large it is, in bytes.
+    Size, in bytes.
     """
     metrics: dict[str, float]
     """
-    How good it is.
+    Quality metrics.
     """
     parameters: dict[str, Any]
     """
-    What it was trained with.
+    Training parameters.
     """
     data: list[str]
     """
-    What it was trained on: paths, URLs, digests.
+    Training data: paths, URLs, digests.
     """
     description: str
     """
-    What its program said of it.
+    Description from the program that registered the version.
     """
     run: str
     """
-    The run that made it; it may have been deleted since.
+    Run that created the version. It may have been deleted since.
     """
     task: str
     """
-    The task.
+    Task.
     """
     instance: int
     """
-    The instance.
+    Instance.
     """
     attempt: int
     """
-    The attempt.
+    Attempt.
     """
     pipeline: str
     """
-    The pipeline of the run.
+    Pipeline of the run.
     """
     pipeline_version: NotRequired[int | None]
     """
-    Its version, of a pipeline that is stored.
+    Version of the pipeline, if the pipeline is stored.
     """
     code: NotRequired[str | None]
     """
-    The digest of the pipeline's folder.
+    Digest of the pipeline's code folder.
     """
     user: str
     """
-    Who started the run, or last wanted it to go on.
+    User who started the run or last resumed it.
     """
     created_at: str
     """
-    When it was registered.
+    Registration time.
     """
 
 
 class ModelView(TypedDict):
     """
-    A model.
+    Model.
     """
 
     name: str
     """
-    Its name.
+    Name.
     """
     description: str
     """
-    What it is for.
+    Description.
     """
     aliases: dict[str, int]
     """
-    Which version each alias stands for.
+    Version that each alias refers to.
     """
     versions: int
     """
-    How many versions it has.
+    Number of versions.
     """
     newest: NotRequired[ModelVersionView | None]
     created_at: str
     """
-    Since when there is one.
+    Creation time.
     """
     updated_at: str
     """
-    When it was last changed, or a version was registered.
+    Time of the last change or of the last version registration.
     """
     revision: int
     """
-    Counts its changes; in quotes it is the ETag.
+    Revision number, incremented with each change. In quotes, it is the ETag.
     """
 
 
 class MonitoredCardView(TypedDict):
     """
-    A graphics card.
+    GPU.
     """
 
     uuid: str
     """
-    Its UUID.
+    UUID.
     """
     index: NotRequired[int | None]
     """
-    Its number on its node.
+    Index on its node.
     """
     model: str
     """
-    Its product name.
+    Product name.
     """
     state: str
     """
-    `busy`, `idle`, `free`, `fragment`, `faulty` or `away`.
+    State of the GPU: `busy`, `idle`, `free`, `fragment`, `faulty` or `away`.
     """
     usage: NotRequired[float | None]
     """
-    The share of time in which it works, from 0 to 1.
+    Fraction of time in which the GPU is busy, from 0 to 1.
     """
     recent_usage: NotRequired[float | None]
     """
-    The mean of that over the last 15 minutes.
+    Mean GPU usage over the last 15 minutes.
     """
     tensor: NotRequired[float | None]
     """
-    The share of time in which its tensor cores work, from 0 to 1.
+    Fraction of time in which the tensor cores are busy, from 0 to 1.
     """
     memory_used: NotRequired[float | None]
     """
-    Used memory, in bytes.
+    Memory in use, in bytes.
     """
     memory_total: NotRequired[float | None]
     """
-    Its memory, in bytes.
+    GPU memory, in bytes.
     """
     temperature: NotRequired[float | None]
     """
-    In degrees Celsius.
+    Temperature, in degrees Celsius.
     """
     power: NotRequired[float | None]
     """
-    In watts.
+    Power draw, in watts.
     """
     power_limit: NotRequired[float | None]
     """
-    What it may draw at most, in watts.
+    Power limit, in watts.
     """
     nvlink: NotRequired[float | None]
     """
-    What goes through its NVLinks, in bytes a second.
+    NVLink throughput, in bytes per second.
     """
     xid: NotRequired[int | None]
     """
-    The last XID error that the driver reported.
+    Last XID error that the driver reported.
     """
     holders: NotRequired[list[CardHolderView]]
     """
-    Who holds it, of projects that the caller is a member of.
+    Attempts that the GPU is allocated to, in projects of which the caller is a member.
     """
     others: int
     """
-    How many others hold it.
+    Number of other attempts that the GPU is allocated to.
     """
 
 
 class MonitoredNodeView(TypedDict):
     """
-    A node with its cards.
+    A node and its GPUs.
     """
 
     name: str
     """
-    Its name.
+    Name.
     """
     groups: NotRequired[list[str]]
     """
-    Those of the cluster's node groups that it is of.
+    Node groups of the cluster that the node belongs to.
     """
     cpu: LevelsView
     """
-    Processing power, in cores.
+    CPU, in cores.
     """
     memory: LevelsView
     """
@@ -4984,47 +5007,47 @@ class MonitoredNodeView(TypedDict):
     """
     gpus: LevelsView
     """
-    Graphics cards.
+    GPUs.
     """
     cards: list[MonitoredCardView]
     """
-    Its cards, by their number.
+    GPUs of the node, sorted by index.
     """
     links: NotRequired[list[LinksView]]
     """
-    Links between them, direct ones and those through switches, where they are known.
+    Known links between the GPUs, both direct and through switches.
     """
 
 
 class MonitoringView(TypedDict):
     """
-    A cluster as a whole.
+    Cluster as a whole.
     """
 
     cluster: str
     """
-    Its name.
+    Name.
     """
     at: str
     """
-    When it was looked at.
+    Time when the data was read.
     """
     source: str
     """
-    Who measures: `machine` (the server's own), `prometheus`, `cluster` (the metrics API of Kubernetes alone: no cards), or
-    `none`.
+    Source of the metrics: `machine` (the server's own), `prometheus`, `cluster` (only the metrics API of
+    Kubernetes, without GPUs), or `none`.
     """
     grafana: NotRequired[str | None]
     """
-    A page of Grafana's about it.
+    URL of a Grafana page about the cluster.
     """
     nodes: int
     """
-    How many nodes it has.
+    Number of nodes.
     """
     cpu: LevelsView
     """
-    Processing power, in cores.
+    CPU, in cores.
     """
     memory: LevelsView
     """
@@ -5032,32 +5055,32 @@ class MonitoringView(TypedDict):
     """
     gpus: LevelsView
     """
-    Graphics cards. Their use is the sum of the shares of time in which they work.
+    GPUs. Usage is the sum of the fractions of time in which each GPU is busy.
     """
     cards: dict[str, int]
     """
-    How many cards are in each state: `busy`, `idle` (held, and doing nothing), `free`, `fragment` (free, while others of
-    its node are held), `faulty`, `away`.
+    Number of GPUs in each state: `busy`, `idle` (allocated, idle), `free`, `fragment` (free, but other GPUs of
+    the node are allocated), `faulty` and `away` (missing).
     """
     projects: list[ProjectUseView]
     """
-    The projects that hold something there and that the caller is a member of.
+    Projects with allocations on the cluster of which the caller is a member.
     """
     others: NotRequired[ProjectUseView | None]
     problems: list[str]
     """
-    What could not be read or is not to be trusted, each as a sentence.
+    Data that could not be read or is unreliable, one message each.
     """
 
 
 class NewChannel(TypedDict):
     """
-    A channel that is to be.
+    A channel to create.
     """
 
     name: str
     """
-    What it is called.
+    Name.
     """
     kind: str
     """
@@ -5065,116 +5088,116 @@ class NewChannel(TypedDict):
     """
     address: str
     """
-    A URL; for e-mail addresses, separated by commas. It is stored encrypted and not shown whole again.
+    URL, or comma-separated addresses for email. It is stored encrypted and never shown in full again.
     """
     secret: NotRequired[str]
     """
-    What messages are signed with, where the kind signs any: `webhook`, `feishu`, `dingtalk`.
+    Secret that signs messages. Only the kinds `webhook`, `feishu` and `dingtalk` sign messages.
     """
     rules: RulesView
     """
-    What it tells, and how.
+    Notification rules.
     """
 
 
 class NewCluster(ClusterBody):
     """
-    A cluster that is to be.
+    Cluster to add.
     """
 
     name: str
     """
-    What it is called here: lower-case letters, digits and `-`, at most 63. Pipelines name it.
+    Name of the cluster, as used in pipelines: lower-case letters, digits and `-`, at most 63 characters.
     """
     kubeconfig: NotRequired[str | None]
     """
-    The kubeconfig's text; it is kept encrypted and never returned.
+    Kubeconfig text. Stored encrypted and never returned.
     """
     prometheus_secret: NotRequired[str | None]
     """
-    The password that goes with `prometheus_user`, or without one the bearer token that Prometheus wants; it is kept
+    Password for `prometheus_user`, or the Prometheus bearer token if `prometheus_user` is omitted. Stored
     encrypted and never returned.
     """
 
 
 class NewVolume(TypedDict):
     """
-    A volume that is to be.
+    Volume to add.
     """
 
     name: str
     """
-    The name that tasks use: lower-case letters, digits and `-`, at most 63.
+    Name that tasks use: lower-case letters, digits and `-`, at most 63 characters.
     """
     description: NotRequired[str]
     """
-    What it is for.
+    Description.
     """
     place: VolumePlace1 | VolumePlace2 | VolumePlace3 | VolumePlace4
     """
-    Where it is.
+    Location.
     """
 
 
 class NoticeView(TypedDict):
     """
-    Something that the cluster told of an attempt: why a worker waits, what could not be mounted, where one was placed.
+    Cluster event of an attempt: why a worker is pending, what could not be mounted, where a worker was placed.
     """
 
     at: str
     """
-    When it was last told.
+    Time at which the event was last reported.
     """
     of: str
     """
-    The object on the cluster, `Pod/cl-train-...`.
+    Kubernetes object that the event is about, `Pod/cl-train-...`.
     """
     warning: bool
     """
-    Whether it is a warning.
+    Whether the event is a warning.
     """
     reason: str
     """
-    A word, e.g. `FailedMount`.
+    Reason code, e.g. `FailedMount`.
     """
     message: str
     """
-    A sentence, in the cluster's words.
+    Message, in the cluster's wording.
     """
 
 
 class Item(TypedDict):
     """
-    A file worth showing.
+    An artifact: a file to display.
     """
 
     task: str
     """
-    The task.
+    Task.
     """
     instance: int
     """
-    The instance.
+    Instance.
     """
     name: str
     """
-    What it is called.
+    Name.
     """
     path: str
     """
-    Where it lies, below the run's folder.
+    Path relative to the run's folder.
     """
     size: NotRequired[int | None]
     """
-    Its length in bytes; absent when the file is not there.
+    Size, in bytes. Omitted if the file does not exist.
     """
     content_type: str
     """
-    The type of its content, by its name.
+    Content type, derived from the file name.
     """
     preview: str
     """
-    How it can be shown: `image`, `text`, `csv`, `json`, `html`, `directory` or `none`.
+    Preview type: `image`, `text`, `csv`, `json`, `html`, `directory` or `none`.
     """
     pixels: NotRequired[Pixels | None]
 
@@ -5186,58 +5209,58 @@ class PageArtifactView(TypedDict):
 
     items: list[Item]
     """
-    The items, in the list's order.
+    Items, in the order of the list.
     """
     next_cursor: NotRequired[str | None]
     """
-    Ask for the next page with this as `cursor`; absent on the last page.
+    Cursor of the next page, to be sent as `cursor`. Omitted on the last page.
     """
 
 
 class Item2(TypedDict):
     """
-    One change.
+    An audit log entry.
     """
 
     id: str
     """
-    The id; later entries have greater ones.
+    ID. Later entries have greater IDs.
     """
     at: str
     """
-    When.
+    Time of the change.
     """
     user: str
     """
-    The name of who did it.
+    Name of the user who made the change.
     """
     via: str
     """
-    By what: `session`, `token <name>`, `hook <name>`, `command line`, `run` or `server`.
+    Origin of the change: `session`, `token <name>`, `hook <name>`, `command line`, `run` or `server`.
     """
     address: str
     """
-    From which address; empty on the server's own machine.
+    Source address. Empty for changes made on the server's own machine.
     """
     project: NotRequired[str | None]
     """
-    In which project, when in one.
+    Project, if any.
     """
     action: str
     """
-    What was done, `<thing>.<verb>`.
+    Action, in the form `<thing>.<verb>`.
     """
     subject: str
     """
-    To what: a name or an id.
+    Name or ID of the affected object.
     """
     before: NotRequired[Any]
     """
-    How it was.
+    State before the change.
     """
     after: NotRequired[Any]
     """
-    How it is since.
+    State after the change.
     """
 
 
@@ -5248,11 +5271,11 @@ class PageAuditView(TypedDict):
 
     items: list[Item2]
     """
-    The items, in the list's order.
+    Items, in the order of the list.
     """
     next_cursor: NotRequired[str | None]
     """
-    Ask for the next page with this as `cursor`; absent on the last page.
+    Cursor of the next page, to be sent as `cursor`. Omitted on the last page.
     """
 
 
@@ -5263,67 +5286,67 @@ class Item3(TypedDict):
 
     id: str
     """
-    Its id.
+    ID.
     """
     project: str
     """
-    The project.
+    Project.
     """
     pipeline: str
     """
-    The pipeline.
+    Pipeline.
     """
     first: str
     """
-    The first moment.
+    Start of the time range.
     """
     last: str
     """
-    The last moment.
+    End of the range.
     """
     parallelism: int
     """
-    How many of its runs may go on at the same time.
+    Maximum number of its runs that can be active concurrently.
     """
     state: str
     """
-    `running`, `done` or `cancelled`.
+    State of the back-fill: `running`, `done` or `cancelled`.
     """
     total: int
     """
-    How many dates it took up.
+    Number of dates in the back-fill.
     """
     due: int
     """
-    Of these, those still to start.
+    Number of dates whose run is still to start.
     """
     running: int
     """
-    Those whose run goes on.
+    Number of dates whose run is active.
     """
     succeeded: int
     """
-    Those whose run has succeeded.
+    Number of dates whose run succeeded.
     """
     failed: int
     """
-    Those whose run failed, was cancelled, or could not be started.
+    Number of dates whose run failed, was cancelled or could not be started.
     """
     cancelled: int
     """
-    Those that did not start because it was cancelled.
+    Number of dates that did not start because the back-fill was cancelled.
     """
     created_by: str
     """
-    The name of who wants it.
+    Name of the user who created the back-fill.
     """
     created_at: str
     """
-    Since when.
+    Creation time.
     """
     cancelled_by: NotRequired[str | None]
     """
-    Who cancelled it.
+    User who cancelled the back-fill.
     """
     cancelled_at: NotRequired[str | None]
 
@@ -5335,26 +5358,26 @@ class PageBackfillView(TypedDict):
 
     items: list[Item3]
     """
-    The items, in the list's order.
+    Items, in the order of the list.
     """
     next_cursor: NotRequired[str | None]
     """
-    Ask for the next page with this as `cursor`; absent on the last page.
+    Cursor of the next page, to be sent as `cursor`. Omitted on the last page.
     """
 
 
 class Item5(TypedDict):
     """
-    A way by which alerts of the project reach people.
+    A channel that delivers alerts of the project.
     """
 
     id: str
     """
-    Its id.
+    ID.
     """
     name: str
     """
-    What it is called.
+    Name.
     """
     kind: str
     """
@@ -5362,7 +5385,7 @@ class Item5(TypedDict):
     """
     address: str
     """
-    Where it sends to, without what lets others send there, too.
+    Destination address, without the parts that would let others send to it.
     """
     signed: bool
     """
@@ -5370,23 +5393,23 @@ class Item5(TypedDict):
     """
     rules: RulesView
     """
-    What it tells, and how.
+    Notification rules.
     """
     enabled: bool
     """
-    Whether it is used.
+    Whether it is enabled.
     """
     created_by: str
     """
-    Who made it.
+    Name of the creator.
     """
     created_at: str
     """
-    Since when there is one.
+    Creation time.
     """
     revision: int
     """
-    Counts its changes.
+    Revision number, incremented on each change.
     """
 
 
@@ -5397,77 +5420,79 @@ class PageChannelView(TypedDict):
 
     items: list[Item5]
     """
-    The items, in the list's order.
+    Items, in the order of the list.
     """
     next_cursor: NotRequired[str | None]
     """
-    Ask for the next page with this as `cursor`; absent on the last page.
+    Cursor of the next page, to be sent as `cursor`. Omitted on the last page.
     """
 
 
 class Item7(TypedDict):
     """
-    What became of one date.
+    Result of one date.
     """
 
     project: str
     """
-    The project.
+    Project.
     """
     pipeline: str
     """
-    The pipeline.
+    Pipeline.
     """
     date: str
     """
-    The logical date.
+    Logical date.
     """
     state: str
     """
-    `coming`, `due` (its run is to start), `started`, `missed`, `skipped`, `refused`, `failed` or `cancelled`.
+    State of the date: `coming`, `due` (its run is about to start), `started`, `missed`, `skipped`, `refused`,
+    `failed` or `cancelled`.
     """
     trigger: str
     """
-    What asked for it: `schedule`, `pipeline` (the end of a run of another one), `file`, `backfill` or `person`.
+    What requested the date: `schedule`, `pipeline` (a run of another pipeline ended), `file`, `backfill` or
+    `person`.
     """
     user: str
     """
-    In whose name it runs.
+    User that it runs as.
     """
     why: NotRequired[str | None]
     """
-    Why it waits or has no run, as a word: `past_underway`, `past_failed`, `running`, `paused`, `missed`,
-    `there_before` (its file was there before it was waited for), `user_no_reader`,
-    `user_gone`, `user_disabled`, `user_no_editor`, `invalid`, `unavailable`, `backfill_cancelled` or
+    Code of the reason why the date is waiting or has no run. Values: `past_underway`, `past_failed`, `running`,
+    `paused`, `missed`, `there_before` (its file existed before the schedule waited for it), `user_no_reader`,
+    `user_gone`, `user_disabled`, `user_no_editor`, `invalid`, `unavailable`, `backfill_cancelled`,
     `pipeline_deleted`.
     """
     detail: NotRequired[str | None]
     """
-    More of that, in words.
+    Details of the reason.
     """
     run: NotRequired[str | None]
     """
-    The run, while there is one.
+    Run, if one exists.
     """
     run_state: NotRequired[str | None]
     """
-    Its state.
+    State.
     """
     late: bool
     """
-    Whether it has not succeeded when it should have.
+    Whether the run did not succeed in time.
     """
     backfill: NotRequired[str | None]
     """
-    The back-fill that it belongs to.
+    Back-fill that it belongs to.
     """
     after_run: NotRequired[str | None]
     """
-    The run of another pipeline whose end fired it.
+    Run of another pipeline whose end triggered the date.
     """
     file: NotRequired[str | None]
     """
-    The path of the file whose arrival fired it.
+    Path of the file whose arrival triggered the date.
     """
 
 
@@ -5478,46 +5503,46 @@ class PageDateView(TypedDict):
 
     items: list[Item7]
     """
-    The items, in the list's order.
+    Items, in the order of the list.
     """
     next_cursor: NotRequired[str | None]
     """
-    Ask for the next page with this as `cursor`; absent on the last page.
+    Cursor of the next page, to be sent as `cursor`. Omitted on the last page.
     """
 
 
 class Item8(TypedDict):
     """
-    A message and what became of it.
+    A message and its delivery state.
     """
 
     id: str
     """
-    Its id, which receivers get, too.
+    ID, which is also sent to receivers.
     """
     channel: str
     """
-    The channel; of a mail to the person whose run it is, that person's id.
+    Channel. For an email to the owner of the run, the ID of that user.
     """
     kind: str
     """
-    The kind of event.
+    Kind of event.
     """
     pipeline: NotRequired[str | None]
     """
-    The pipeline that it is about.
+    Pipeline that the message is about.
     """
     run: NotRequired[str | None]
     """
-    The run.
+    Run.
     """
     task: NotRequired[str | None]
     """
-    The task.
+    Task.
     """
     user: NotRequired[str | None]
     """
-    Whose run it is.
+    User who owns the run.
     """
     state: str
     """
@@ -5525,17 +5550,17 @@ class Item8(TypedDict):
     """
     created_at: str
     """
-    When what it tells happened.
+    Time of the event.
     """
     due_at: NotRequired[str | None]
     tries: int
     """
-    How often it was tried.
+    Number of delivery attempts.
     """
     ended_at: NotRequired[str | None]
     answer: NotRequired[str | None]
     """
-    What the receiver said last, or why it could not be asked.
+    Last response of the receiver, or the reason why it could not be reached.
     """
 
 
@@ -5546,34 +5571,35 @@ class PageDeliveryView(TypedDict):
 
     items: list[Item8]
     """
-    The items, in the list's order.
+    Items, in the order of the list.
     """
     next_cursor: NotRequired[str | None]
     """
-    Ask for the next page with this as `cursor`; absent on the last page.
+    Cursor of the next page, to be sent as `cursor`. Omitted on the last page.
     """
 
 
 class Item9(TypedDict):
     """
-    Something in a folder.
+    An entry of a folder.
     """
 
     name: str
     """
-    Its name.
+    Name.
     """
     kind: str
     """
-    `folder`, `file`, or `other` for what is not opened: devices, pipes, links that lead out.
+    Entry kind: `folder`, `file`, or `other` for entries that cannot be opened: devices, pipes, links that lead
+    outside.
     """
     link: bool
     """
-    Whether it is a link.
+    Whether it is a symbolic link.
     """
     size: int
     """
-    Its length in bytes; 0 of a folder.
+    Size, in bytes; 0 for a folder.
     """
     modified_at: NotRequired[str | None]
 
@@ -5585,52 +5611,52 @@ class PageEntryView(TypedDict):
 
     items: list[Item9]
     """
-    The items, in the list's order.
+    Items, in the order of the list.
     """
     next_cursor: NotRequired[str | None]
     """
-    Ask for the next page with this as `cursor`; absent on the last page.
+    Cursor of the next page, to be sent as `cursor`. Omitted on the last page.
     """
 
 
 class Item10(TypedDict):
     """
-    An attempt of an earlier or this run.
+    An attempt of this run or an earlier one.
     """
 
     run: str
     """
-    The attempt's run.
+    Run of the attempt.
     """
     instance: int
     """
-    The instance.
+    Instance.
     """
     attempt: int
     """
-    The attempt.
+    Attempt.
     """
     outcome: str
     """
-    `succeeded`, `failed` or `cancelled`.
+    Outcome: `succeeded`, `failed` or `cancelled`.
     """
     started_at: NotRequired[str | None]
     ended_at: NotRequired[str | None]
     run_seconds: NotRequired[float | None]
     """
-    How long it ran.
+    Run time, in seconds.
     """
     cpu: float
     """
-    Processing power that it had, in cores.
+    Allocated CPU, in cores.
     """
     memory: int
     """
-    Memory that it had, in bytes.
+    Allocated memory, in bytes.
     """
     usage: UsageView
     """
-    What it used.
+    Resource usage.
     """
 
 
@@ -5641,43 +5667,43 @@ class PageHistoryView(TypedDict):
 
     items: list[Item10]
     """
-    The items, in the list's order.
+    Items, in the order of the list.
     """
     next_cursor: NotRequired[str | None]
     """
-    Ask for the next page with this as `cursor`; absent on the last page.
+    Cursor of the next page, to be sent as `cursor`. Omitted on the last page.
     """
 
 
 class Item11(TypedDict):
     """
-    What a person holds for a project on a cluster.
+    Resources allocated to a user in a project on a cluster.
     """
 
     cluster: str
     """
-    The cluster.
+    Cluster.
     """
     project: NotRequired[str | None]
     """
-    The project; absent where all projects are told of together that the caller is no member of.
+    Project. Omitted for the combined entry of all projects that the caller is not a member of.
     """
     user: NotRequired[str | None]
     """
-    Who started the runs; absent there, too.
+    User who started the runs. Omitted for the combined entry.
     """
     attempts: int
     """
-    How many attempts hold it.
+    Number of attempts with allocations.
     """
     requested: AmountView
     """
-    What they have asked for.
+    Resources requested by the attempts.
     """
     since: NotRequired[str | None]
     tasks: NotRequired[list[CardHolderView]]
     """
-    The attempts, the newest first; at most 20.
+    Attempts, newest first, at most 20.
     """
 
 
@@ -5688,11 +5714,11 @@ class PageHoldsView(TypedDict):
 
     items: list[Item11]
     """
-    The items, in the list's order.
+    Items, in the order of the list.
     """
     next_cursor: NotRequired[str | None]
     """
-    Ask for the next page with this as `cursor`; absent on the last page.
+    Cursor of the next page, to be sent as `cursor`. Omitted on the last page.
     """
 
 
@@ -5703,36 +5729,36 @@ class Item12(TypedDict):
 
     id: str
     """
-    Its id.
+    ID.
     """
     pipeline: str
     """
-    The pipeline that it starts, in its newest version.
+    Pipeline to start. The newest version is used.
     """
     name: str
     """
-    What it is called.
+    Name.
     """
     url: str
     """
-    The URL, with its signature: whoever has it can start the pipeline.
+    URL including its signature. Anyone who has it can start the pipeline.
     """
     parameters: dict[str, Any]
     """
-    Parameters of the runs that it starts; what the caller sends goes over them.
+    Parameters of the runs that it starts. Parameters sent by the caller take precedence.
     """
     created_by: str
     """
-    The name of who made it: its runs are theirs.
+    Name of the user who created it. Its runs belong to this user.
     """
     created_at: str
     """
-    Since when there is one.
+    Creation time.
     """
     used_at: NotRequired[str | None]
     revision: int
     """
-    Counts its changes, from 1: its ETag. Every change makes a new URL.
+    Revision number, starting at 1, used as the ETag. Every change creates a new URL.
     """
 
 
@@ -5743,54 +5769,54 @@ class PageHookView(TypedDict):
 
     items: list[Item12]
     """
-    The items, in the list's order.
+    Items, in the order of the list.
     """
     next_cursor: NotRequired[str | None]
     """
-    Ask for the next page with this as `cursor`; absent on the last page.
+    Cursor of the next page, to be sent as `cursor`. Omitted on the last page.
     """
 
 
 class Item14(TypedDict):
     """
-    A link that was not used yet, without its secret.
+    Unused link, without its secret.
     """
 
     id: str
     """
-    The id.
+    ID.
     """
     kind: str
     """
-    `first`, `invite` or `reset`.
+    Kind of the link: `first`, `invite` or `reset`.
     """
     note: str
     """
-    Whom it is for, as its maker noted; of a new password, the person's name.
+    Note about the recipient, as entered by the link's creator. For a password reset, the user's name.
     """
     project: NotRequired[str | None]
     """
-    The project that whoever uses it becomes a member of.
+    Project that the user of the link becomes a member of.
     """
     role: NotRequired[str | None]
     """
-    What they may do there.
+    Role in the project.
     """
     admin: bool
     """
-    Whether whoever uses it administers the whole platform.
+    Whether the user of the link becomes an administrator of the whole platform.
     """
     created_by: str
     """
-    The name of who made it.
+    Name of the user who created it.
     """
     created_at: str
     """
-    Since when.
+    Creation time.
     """
     expires_at: str
     """
-    Until when.
+    Expiration time.
     """
 
 
@@ -5801,46 +5827,46 @@ class PageLinkView(TypedDict):
 
     items: list[Item14]
     """
-    The items, in the list's order.
+    Items, in the order of the list.
     """
     next_cursor: NotRequired[str | None]
     """
-    Ask for the next page with this as `cursor`; absent on the last page.
+    Cursor of the next page, to be sent as `cursor`. Omitted on the last page.
     """
 
 
 class Item15(TypedDict):
     """
-    Somebody's place in a project.
+    Membership of a user in a project.
     """
 
     user_id: str
     """
-    The person's id.
+    ID of the user.
     """
     user: str
     """
-    The name that they sign in with.
+    Name that the user signs in with.
     """
     display_name: str
     """
-    What they are called.
+    Display name.
     """
     disabled: bool
     """
-    Whether they may not sign in any more.
+    Whether sign-in is disabled for the user.
     """
     role: str
     """
-    `viewer`, `editor` or `owner`.
+    Role: `viewer`, `editor` or `owner`.
     """
     created_at: str
     """
-    Since when they are a member.
+    Time when the user became a member.
     """
     revision: int
     """
-    Counts the changes of their place, from 1: its ETag.
+    Revision number of the membership, starting at 1, used as the ETag.
     """
 
 
@@ -5851,98 +5877,98 @@ class PageMemberView(TypedDict):
 
     items: list[Item15]
     """
-    The items, in the list's order.
+    Items, in the order of the list.
     """
     next_cursor: NotRequired[str | None]
     """
-    Ask for the next page with this as `cursor`; absent on the last page.
+    Cursor of the next page, to be sent as `cursor`. Omitted on the last page.
     """
 
 
 class Item16(TypedDict):
     """
-    A version of a model; it never changes, but for the aliases that stand for it.
+    Version of a model. It never changes, except for its aliases.
     """
 
     model: str
     """
-    The model.
+    Model.
     """
     version: int
     """
-    The version, from 1; a number is given once, also when its version is deleted.
+    Version number, starting at 1. A number is never reused, even after its version is deleted.
     """
     aliases: list[str]
     """
-    The aliases that stand for it now.
+    Aliases that point to the version now.
     """
     path: str
     """
-    The folder that it lies in, in the volume `workspace`.
+    Folder of the version in the volume `workspace`.
     """
     format: NotRequired[str | None]
     """
-    What kind of file it is: `onnx`, `pytorch`, ...
+    File format: `onnx`, `pytorch`, ...
     """
     digest: NotRequired[str | None]
     """
-    A digest of its content, such as `sha256:...`.
+    Digest of the content, such as `sha256:...`.
     """
     size: NotRequired[int | None]
     """
-    How large it is, in bytes.
+    Size, in bytes.
     """
     metrics: dict[str, float]
     """
-    How good it is.
+    Quality metrics.
     """
     parameters: dict[str, Any]
     """
-    What it was trained with.
+    Training parameters.
     """
     data: list[str]
     """
-    What it was trained on: paths, URLs, digests.
+    Training data: paths, URLs, digests.
     """
     description: str
     """
-    What its program said of it.
+    Description from the program that registered the version.
     """
     run: str
     """
-    The run that made it; it may have been deleted since.
+    Run that created the version. It may have been deleted since.
     """
     task: str
     """
-    The task.
+    Task.
     """
     instance: int
     """
-    The instance.
+    Instance.
     """
     attempt: int
     """
-    The attempt.
+    Attempt.
     """
     pipeline: str
     """
-    The pipeline of the run.
+    Pipeline of the run.
     """
     pipeline_version: NotRequired[int | None]
     """
-    Its version, of a pipeline that is stored.
+    Version of the pipeline, if the pipeline is stored.
     """
     code: NotRequired[str | None]
     """
-    The digest of the pipeline's folder.
+    Digest of the pipeline's code folder.
     """
     user: str
     """
-    Who started the run, or last wanted it to go on.
+    User who started the run or last resumed it.
     """
     created_at: str
     """
-    When it was registered.
+    Registration time.
     """
 
 
@@ -5953,47 +5979,47 @@ class PageModelVersionView(TypedDict):
 
     items: list[Item16]
     """
-    The items, in the list's order.
+    Items, in the order of the list.
     """
     next_cursor: NotRequired[str | None]
     """
-    Ask for the next page with this as `cursor`; absent on the last page.
+    Cursor of the next page, to be sent as `cursor`. Omitted on the last page.
     """
 
 
 class Item17(TypedDict):
     """
-    A model.
+    Model.
     """
 
     name: str
     """
-    Its name.
+    Name.
     """
     description: str
     """
-    What it is for.
+    Description.
     """
     aliases: dict[str, int]
     """
-    Which version each alias stands for.
+    Version that each alias refers to.
     """
     versions: int
     """
-    How many versions it has.
+    Number of versions.
     """
     newest: NotRequired[ModelVersionView | None]
     created_at: str
     """
-    Since when there is one.
+    Creation time.
     """
     updated_at: str
     """
-    When it was last changed, or a version was registered.
+    Time of the last change or of the last version registration.
     """
     revision: int
     """
-    Counts its changes; in quotes it is the ETag.
+    Revision number, incremented with each change. In quotes, it is the ETag.
     """
 
 
@@ -6004,30 +6030,30 @@ class PageModelView(TypedDict):
 
     items: list[Item17]
     """
-    The items, in the list's order.
+    Items, in the order of the list.
     """
     next_cursor: NotRequired[str | None]
     """
-    Ask for the next page with this as `cursor`; absent on the last page.
+    Cursor of the next page, to be sent as `cursor`. Omitted on the last page.
     """
 
 
 class Item18(TypedDict):
     """
-    A node with its cards.
+    A node and its GPUs.
     """
 
     name: str
     """
-    Its name.
+    Name.
     """
     groups: NotRequired[list[str]]
     """
-    Those of the cluster's node groups that it is of.
+    Node groups of the cluster that the node belongs to.
     """
     cpu: LevelsView
     """
-    Processing power, in cores.
+    CPU, in cores.
     """
     memory: LevelsView
     """
@@ -6035,15 +6061,15 @@ class Item18(TypedDict):
     """
     gpus: LevelsView
     """
-    Graphics cards.
+    GPUs.
     """
     cards: list[MonitoredCardView]
     """
-    Its cards, by their number.
+    GPUs of the node, sorted by index.
     """
     links: NotRequired[list[LinksView]]
     """
-    Links between them, direct ones and those through switches, where they are known.
+    Known links between the GPUs, both direct and through switches.
     """
 
 
@@ -6054,38 +6080,38 @@ class PageMonitoredNodeView(TypedDict):
 
     items: list[Item18]
     """
-    The items, in the list's order.
+    Items, in the order of the list.
     """
     next_cursor: NotRequired[str | None]
     """
-    Ask for the next page with this as `cursor`; absent on the last page.
+    Cursor of the next page, to be sent as `cursor`. Omitted on the last page.
     """
 
 
 class Item19(TypedDict):
     """
-    Something that the cluster told of an attempt: why a worker waits, what could not be mounted, where one was placed.
+    Cluster event of an attempt: why a worker is pending, what could not be mounted, where a worker was placed.
     """
 
     at: str
     """
-    When it was last told.
+    Time at which the event was last reported.
     """
     of: str
     """
-    The object on the cluster, `Pod/cl-train-...`.
+    Kubernetes object that the event is about, `Pod/cl-train-...`.
     """
     warning: bool
     """
-    Whether it is a warning.
+    Whether the event is a warning.
     """
     reason: str
     """
-    A word, e.g. `FailedMount`.
+    Reason code, e.g. `FailedMount`.
     """
     message: str
     """
-    A sentence, in the cluster's words.
+    Message, in the cluster's wording.
     """
 
 
@@ -6096,46 +6122,48 @@ class PageNoticeView(TypedDict):
 
     items: list[Item19]
     """
-    The items, in the list's order.
+    Items, in the order of the list.
     """
     next_cursor: NotRequired[str | None]
     """
-    Ask for the next page with this as `cursor`; absent on the last page.
+    Cursor of the next page, to be sent as `cursor`. Omitted on the last page.
     """
 
 
 class Item22(RatesBody):
     """
-    A price of a node group, or of a cluster's nodes whose group has none.
+    Price of a node group, or of the nodes of a cluster whose node group has no price.
     """
 
     id: str
     """
-    Its id.
+    ID.
     """
     cluster: str
     """
-    The cluster.
+    Cluster.
     """
     node_group: NotRequired[str | None]
     """
-    The node group; absent for every node whose group has no price of its own.
+    Node group. Omitted for all nodes whose node group has no price of its own.
     """
     valid_from: str
     """
-    The first day on which it is valid, UTC, until the next price of the same.
+    First day on which the price is valid, in UTC. It is valid until the next price of the same cluster and node
+    group.
     """
     user: str
     """
-    Who entered or changed it last.
+    User who created the price or last changed it.
     """
     open: bool
     """
-    Whether it may still be changed: the statements of the month in which it began have not gone out.
+    Whether the price can still be changed. This is the case until the statements of the month in which it took
+    effect are sent.
     """
     revision: int
     """
-    Counts its changes, from 1: its ETag.
+    Revision number, starting at 1 and incremented on each change. It is the ETag.
     """
 
 
@@ -6146,11 +6174,11 @@ class PagePriceView(TypedDict):
 
     items: list[Item22]
     """
-    The items, in the list's order.
+    Items, in the order of the list.
     """
     next_cursor: NotRequired[str | None]
     """
-    Ask for the next page with this as `cursor`; absent on the last page.
+    Cursor of the next page, to be sent as `cursor`. Omitted on the last page.
     """
 
 
@@ -6161,41 +6189,41 @@ class Item23(TypedDict):
 
     name: str
     """
-    The name: letters, digits and `-`; it never changes.
+    Name of the project: letters, digits and `-`. The name cannot be changed.
     """
     label: str
     """
-    What it is called.
+    Display name.
     """
     description: str
     """
-    What it is for.
+    Description.
     """
     role: NotRequired[str | None]
     """
-    What you may do in it: `viewer`, `editor` or `owner`; absent for administrators who are no members.
+    Your role in the project: `viewer`, `editor` or `owner`. Omitted for administrators who are not members.
     """
     keeping: KeepingView
     """
-    What of its jobs is kept.
+    Retention settings for finished jobs.
     """
     places: PlacesView
     """
-    Where its jobs may go.
+    Allowed clusters and default placement of its jobs.
     """
     sizing: Literal['off', 'advise', 'auto']
     """
-    Whether CPU and memory are chosen from real use, for pipelines and tasks that do not say it.
+    Right-sizing mode of CPU and memory for pipelines and tasks that do not set one.
     """
     logs_behind: NotRequired[BehindView | None]
     budget: NotRequired[BudgetStandingView | None]
     created_at: str
     """
-    Since when there is one.
+    Creation time.
     """
     revision: int
     """
-    Counts its changes, from 1: its ETag.
+    Revision number, starting at 1 and incremented on each change. It is the ETag.
     """
 
 
@@ -6206,43 +6234,43 @@ class PageProjectView(TypedDict):
 
     items: list[Item23]
     """
-    The items, in the list's order.
+    Items, in the order of the list.
     """
     next_cursor: NotRequired[str | None]
     """
-    Ask for the next page with this as `cursor`; absent on the last page.
+    Cursor of the next page, to be sent as `cursor`. Omitted on the last page.
     """
 
 
 class Item24(TypedDict):
     """
-    A change of the tree, or of a named limit.
+    A change of the quota tree or of a concurrency limit.
     """
 
     id: str
     """
-    The id of its entry in the audit log; later changes have greater ones.
+    ID of the entry in the audit log. Later changes have greater IDs.
     """
     at: str
     """
-    When.
+    Time of the change.
     """
     user: str
     """
-    The name of who made it.
+    Name of the user who made the change.
     """
     queue: str
     """
-    Of what: `project/NAME`, `group/NAME` or `limit/NAME`; of several, all of them with blanks between, and `before` and
-    `after` have each by its name.
+    What changed: `project/NAME`, `group/NAME` or `limit/NAME`. If several items changed, their names are
+    separated by spaces, and `before` and `after` contain each item by name.
     """
     before: NotRequired[Any]
     """
-    How it was; absent for what was new.
+    Previous state. Omitted if the item was created.
     """
     after: NotRequired[Any]
     """
-    How it is since; absent for what was taken away.
+    New state. Omitted if the item was removed.
     """
 
 
@@ -6253,42 +6281,42 @@ class PageQuotaChangeView(TypedDict):
 
     items: list[Item24]
     """
-    The items, in the list's order.
+    Items, in the order of the list.
     """
     next_cursor: NotRequired[str | None]
     """
-    Ask for the next page with this as `cursor`; absent on the last page.
+    Cursor of the next page, to be sent as `cursor`. Omitted on the last page.
     """
 
 
 class Item25(TypedDict):
     """
-    A registry of container images.
+    A container image registry.
     """
 
     name: str
     """
-    What it is called here.
+    Name of the registry in Cubeloom.
     """
     host: str
     """
-    Its host, with a port perhaps.
+    Host name, optionally with a port.
     """
     user: str
     """
-    The account there.
+    Account name.
     """
     secret: NotRequired[str | None]
     """
-    The name of the project's secret that holds the password.
+    Name of the project secret that contains the password.
     """
     created_at: str
     """
-    Since when there is one.
+    Creation time.
     """
     revision: int
     """
-    Counts its changes; in quotes it is the ETag.
+    Revision number, incremented with each change. In quotes, it is the ETag.
     """
 
 
@@ -6299,42 +6327,42 @@ class PageRegistryView(TypedDict):
 
     items: list[Item25]
     """
-    The items, in the list's order.
+    Items, in the order of the list.
     """
     next_cursor: NotRequired[str | None]
     """
-    Ask for the next page with this as `cursor`; absent on the last page.
+    Cursor of the next page, to be sent as `cursor`. Omitted on the last page.
     """
 
 
 class Item27(TypedDict):
     """
-    A secret, without its value: that is never shown.
+    A secret. Its value is never returned.
     """
 
     name: str
     """
-    The name that tasks use.
+    Name by which tasks refer to it.
     """
     description: str
     """
-    What it is for.
+    Description.
     """
     created_at: str
     """
-    Since when there is one.
+    Creation time.
     """
     updated_at: str
     """
-    When it was last changed.
+    Time of the last change.
     """
     updated_by: str
     """
-    By whom.
+    User who last updated it.
     """
     revision: int
     """
-    Counts its changes; in quotes it is the ETag.
+    Revision number, incremented with each change. In quotes, it is the ETag.
     """
 
 
@@ -6345,46 +6373,46 @@ class PageSecretView(TypedDict):
 
     items: list[Item27]
     """
-    The items, in the list's order.
+    Items, in the order of the list.
     """
     next_cursor: NotRequired[str | None]
     """
-    Ask for the next page with this as `cursor`; absent on the last page.
+    Cursor of the next page, to be sent as `cursor`. Omitted on the last page.
     """
 
 
 class Item28(TypedDict):
     """
-    A browser in which you are signed in.
+    Browser in which you are signed in.
     """
 
     id: str
     """
-    The id.
+    ID.
     """
     current: bool
     """
-    Whether this request came from it.
+    Whether this request was made from this session.
     """
     address: str
     """
-    The address that signed in.
+    Address from which the user signed in.
     """
     agent: str
     """
-    The browser, as it calls itself.
+    Browser, as it identifies itself.
     """
     created_at: str
     """
-    Since when.
+    Creation time.
     """
     used_at: str
     """
-    When it was last used, to a quarter of an hour.
+    Time of last use, accurate to 15 minutes.
     """
     expires_at: str
     """
-    Until when it lives if nobody uses it.
+    Expiry time if the session is not used.
     """
 
 
@@ -6395,46 +6423,46 @@ class PageSessionView(TypedDict):
 
     items: list[Item28]
     """
-    The items, in the list's order.
+    Items, in the order of the list.
     """
     next_cursor: NotRequired[str | None]
     """
-    Ask for the next page with this as `cursor`; absent on the last page.
+    Cursor of the next page, to be sent as `cursor`. Omitted on the last page.
     """
 
 
 class Item30(TypedDict):
     """
-    A template in a list.
+    Summary of a template in a list.
     """
 
     name: str
     """
-    The name.
+    Name.
     """
     label: TextView
     """
-    What it is called.
+    Display name.
     """
     help: TextView
     """
-    What it does, in Markdown.
+    Description, in Markdown.
     """
     group: str
     """
-    The group that it is listed in.
+    Group that the template is listed in.
     """
     framework: str
     """
-    How its workers learn who they are: `single`, `indexed`, `mpi`, `pytorch`, ...
+    Framework, which defines how workers learn their identity: `single`, `indexed`, `mpi`, `pytorch`, ...
     """
     version: str
     """
-    The version that tasks use that name none.
+    Default version, used by tasks that name no version.
     """
     versions: list[str]
     """
-    Every installed version, the oldest first.
+    All installed versions, oldest first.
     """
 
 
@@ -6445,11 +6473,11 @@ class PageTemplateSummaryView(TypedDict):
 
     items: list[Item30]
     """
-    The items, in the list's order.
+    Items, in the order of the list.
     """
     next_cursor: NotRequired[str | None]
     """
-    Ask for the next page with this as `cursor`; absent on the last page.
+    Cursor of the next page, to be sent as `cursor`. Omitted on the last page.
     """
 
 
@@ -6460,23 +6488,23 @@ class Item31(TypedDict):
 
     id: str
     """
-    The id: the part of the token between `clt_` and the next `_`.
+    Token id: the part of the token between `clt_` and the next `_`.
     """
     name: str
     """
-    What its person calls it.
+    Name that the user gave the token.
     """
     scope: str
     """
-    What it may be used for: `read`, `run`, `write` or `admin`.
+    Scope: `read`, `run`, `write` or `admin`.
     """
     project: NotRequired[str | None]
     """
-    Only in this project, when set.
+    Project to which the token is restricted, if set.
     """
     created_at: str
     """
-    Since when.
+    Creation time.
     """
     expires_at: NotRequired[str | None]
     used_at: NotRequired[str | None]
@@ -6489,59 +6517,60 @@ class PageTokenView(TypedDict):
 
     items: list[Item31]
     """
-    The items, in the list's order.
+    Items, in the order of the list.
     """
     next_cursor: NotRequired[str | None]
     """
-    Ask for the next page with this as `cursor`; absent on the last page.
+    Cursor of the next page, to be sent as `cursor`. Omitted on the last page.
     """
 
 
 class Item32(TypedDict):
     """
-    A person.
+    A user.
     """
 
     id: str
     """
-    The id.
+    ID.
     """
     name: str
     """
-    What they sign in with; it never changes.
+    Sign-in name. It never changes.
     """
     display_name: str
     """
-    What they are called.
+    Display name.
     """
     email: NotRequired[str | None]
     """
-    Where they can be reached.
+    Email address.
     """
     admin: bool
     """
-    Whether they administer the whole platform.
+    Whether the user is a platform administrator.
     """
     disabled: bool
     """
-    Whether they may not sign in any more.
+    Whether sign-in is disabled for the user.
     """
     issuer: NotRequired[str | None]
     """
-    The OpenID Connect provider at which they sign in, if it is one.
+    OpenID Connect provider that the user signs in with, if any.
     """
     created_at: str
     """
-    Since when they are known.
+    Creation time.
     """
     seen_at: NotRequired[str | None]
     mails: bool
     """
-    Whether they get mail about their own runs: a task that hangs, cards that are held and not used, sizes that change.
+    Whether the user gets mail about their own runs: hanging tasks, GPUs that are allocated but idle, changed
+    sizes.
     """
     revision: int
     """
-    Counts the changes of the account, from 1: its ETag.
+    Revision of the account, from 1. It is the ETag.
     """
 
 
@@ -6552,46 +6581,46 @@ class PageUserView(TypedDict):
 
     items: list[Item32]
     """
-    The items, in the list's order.
+    Items, in the order of the list.
     """
     next_cursor: NotRequired[str | None]
     """
-    Ask for the next page with this as `cursor`; absent on the last page.
+    Cursor of the next page, to be sent as `cursor`. Omitted on the last page.
     """
 
 
 class Item33(TypedDict):
     """
-    One version of a pipeline.
+    A version of a pipeline.
     """
 
     version: int
     """
-    The version, from 1.
+    Version number, starting at 1.
     """
     document: NotRequired[str | None]
     """
-    The document, byte for byte as it was sent; absent in lists.
+    Document, byte for byte as it was sent. Omitted in lists.
     """
     digest: str
     """
-    SHA-256 of the document, in hexadecimal.
+    SHA-256 digest of the document, in hexadecimal.
     """
     code: NotRequired[str | None]
     """
-    The digest of the folder of code that goes with it.
+    Digest of the associated code folder.
     """
     message: str
     """
-    What its author said of the change.
+    Message that the author gave for the change.
     """
     user: str
     """
-    Its author.
+    Author of the version.
     """
     created_at: str
     """
-    When it was stored.
+    Time when the version was stored.
     """
 
 
@@ -6602,11 +6631,11 @@ class PageVersionView(TypedDict):
 
     items: list[Item33]
     """
-    The items, in the list's order.
+    Items, in the order of the list.
     """
     next_cursor: NotRequired[str | None]
     """
-    Ask for the next page with this as `cursor`; absent on the last page.
+    Cursor of the next page, to be sent as `cursor`. Omitted on the last page.
     """
 
 
@@ -6617,31 +6646,31 @@ class Item34(TypedDict):
 
     name: str
     """
-    The name that tasks use.
+    Name by which tasks refer to it.
     """
     description: str
     """
-    What it is for.
+    Description.
     """
     place: VolumePlace1 | VolumePlace2 | VolumePlace3 | VolumePlace4
     """
-    Where it is.
+    Location.
     """
     built_in: bool
     """
-    Whether every project has it; it can be neither changed nor deleted.
+    Whether every project has it. Such a volume can be neither changed nor deleted.
     """
     browsable: bool
     """
-    Whether its files can be looked at here.
+    Whether its files can be browsed here.
     """
     created_at: str
     """
-    Since when there is one.
+    Creation time.
     """
     revision: int
     """
-    Counts its changes; in quotes it is the ETag.
+    Revision number, incremented with each change. In quotes, it is the ETag.
     """
 
 
@@ -6652,79 +6681,80 @@ class PageVolumeView(TypedDict):
 
     items: list[Item34]
     """
-    The items, in the list's order.
+    Items, in the order of the list.
     """
     next_cursor: NotRequired[str | None]
     """
-    Ask for the next page with this as `cursor`; absent on the last page.
+    Cursor of the next page, to be sent as `cursor`. Omitted on the last page.
     """
 
 
 class PastView(TypedDict):
     """
-    What the largest worker of a role of an earlier attempt had and used.
+    Resources and usage of the largest worker of a role in an earlier attempt.
     """
 
     attempt: str
     """
-    The attempt, `<run>.<task>.<instance>.<n>`.
+    ID of the attempt, in the form `<run>.<task>.<instance>.<n>`.
     """
     ended_at: str
     """
-    When it ended.
+    End time.
     """
     run_seconds: float
     """
-    How long it ran.
+    Run time, in seconds.
     """
     asked: SizeView
     """
-    What was asked for.
+    Requested resources.
     """
     had: SizeView
     """
-    What it had.
+    Allocated amount.
     """
     recommended: SizeView
     """
-    What it would have got in `auto`, by what had ended when it began, as far as the attempts that are kept tell, on the nodes
-    of now. Of the oldest ones less is known than was then.
+    Resources that the attempt would have got in mode `auto`. They are computed for the current nodes, from the
+    retained attempts that had ended when the attempt started. For the oldest attempts, less history is available
+    than at that time.
     """
     peak_memory: int
     """
-    The most memory that it used, in bytes.
+    Peak memory usage, in bytes.
     """
     memory_middle: NotRequired[int | None]
     """
-    What it did not go beyond in half of its seconds, in bytes, where that is known.
+    Median memory usage per second, in bytes. Omitted if unknown.
     """
     memory_high: NotRequired[int | None]
     """
-    What it did not go beyond in 19 of 20 seconds, in bytes, where that is known.
+    95th percentile of memory usage per second, in bytes. Omitted if unknown.
     """
     cpu: float
     """
-    Cores that it used, on average.
+    Average CPU usage, in cores.
     """
     cpu_high: float
     """
-    Cores that it did not go beyond in 19 of 20 seconds.
+    95th percentile of CPU usage per second, in cores.
     """
     throttled: NotRequired[float | None]
     """
-    For which part of its time it was held back by its limit, between 0 and 1, where that is known.
+    Fraction of time in which the worker was throttled by its CPU limit, from 0 to 1. Omitted if unknown.
     """
     input: NotRequired[int | None]
     """
-    The size of its input in bytes, where that is known.
+    Input size in bytes, if known.
     """
     out_of_memory: bool
     """
-    Whether its memory ran out.
+    Whether it was OOM killed.
     """
     counts: bool
     """
-    Whether it counts: it was made of the same template, image and program as the task is now.
+    Whether the attempt counts: it used the same template, image and program as the current task.
     """
 
 
@@ -6735,117 +6765,120 @@ class PipelineView(VersionView):
 
     project: str
     """
-    The project.
+    Project.
     """
     name: str
     """
-    The name.
+    Name.
     """
     description: str
     """
-    What it is for.
+    Description.
     """
     labels: dict[str, str]
     """
-    Its labels.
+    Labels.
     """
     parameters: dict[str, Any]
     """
-    The parameters of its runs: type, default and bounds of each.
+    Parameters of the pipeline's runs, with type, default and bounds.
     """
     tasks: int
     """
-    How many tasks it has.
+    Number of tasks.
     """
     problems: list[ProblemView]
     """
-    What stops it from running here, or is probably not as meant.
+    Problems that prevent the pipeline from running here, and probable mistakes.
     """
 
 
 class PositionView(FiguresView):
     """
-    What was held of a node group while one price was valid.
+    Resources allocated in a node group while one price was valid.
     """
 
     cluster: str
     """
-    The cluster.
+    Cluster.
     """
     node_group: NotRequired[str | None]
     """
-    The node group; absent for nodes of no group.
+    Node group. Omitted for nodes without a group.
     """
     price_since: NotRequired[str | None]
     """
-    Since when the price is valid; absent where there is none.
+    Date from which the price is valid. Omitted if there is no price.
     """
     price: RatesBody
     """
-    What an hour costs.
+    Prices per hour.
     """
 
 
 class PreflightView(TypedDict):
     """
-    What the test of an attempt's workers came to.
+    Preflight test results of an attempt's workers.
     """
 
     bounds: PreflightValues
     """
-    Half of what is normal on these nodes; of `mount`, at the most. Who is beyond it is slow; who fails is worse than its peers,
-    too, or below what every sound machine comes to.
+    Thresholds: half of the normal value on these nodes. For `mount`, the threshold is a maximum. A worker beyond
+    a threshold is slow. It fails only if it is also worse than its peers, or below what every healthy machine
+    reaches.
     """
     workers: list[TestedWorkerView]
     """
-    The workers, by rank; none while they are tested.
+    Workers by rank. Empty while they are being tested.
     """
     blamed: NotRequired[BlamedView | None]
 
 
 class PreviewBody(TypedDict):
     """
-    Edits that are tried together.
+    Edits to simulate together.
     """
 
     edits: list[EditBody]
     """
-    At most 20.
+    Edits, at most 20.
     """
 
 
 class PriceView(RatesBody):
     """
-    A price of a node group, or of a cluster's nodes whose group has none.
+    Price of a node group, or of the nodes of a cluster whose node group has no price.
     """
 
     id: str
     """
-    Its id.
+    ID.
     """
     cluster: str
     """
-    The cluster.
+    Cluster.
     """
     node_group: NotRequired[str | None]
     """
-    The node group; absent for every node whose group has no price of its own.
+    Node group. Omitted for all nodes whose node group has no price of its own.
     """
     valid_from: str
     """
-    The first day on which it is valid, UTC, until the next price of the same.
+    First day on which the price is valid, in UTC. It is valid until the next price of the same cluster and node
+    group.
     """
     user: str
     """
-    Who entered or changed it last.
+    User who created the price or last changed it.
     """
     open: bool
     """
-    Whether it may still be changed: the statements of the month in which it began have not gone out.
+    Whether the price can still be changed. This is the case until the statements of the month in which it took
+    effect are sent.
     """
     revision: int
     """
-    Counts its changes, from 1: its ETag.
+    Revision number, starting at 1 and incremented on each change. It is the ETag.
     """
 
 
@@ -6856,42 +6889,42 @@ class ProblemDocument(TypedDict):
 
     type: str
     """
-    `urn:cubeloom:problem:<kind>`.
+    Problem type: `urn:cubeloom:problem:<kind>`.
     """
     title: str
     """
-    The kind, in words.
+    Problem kind, in words.
     """
     status: int
     """
-    The HTTP status.
+    HTTP status code.
     """
     detail: str
     """
-    What is wrong with this request, and what to do.
+    Explanation of the problem in this request, and how to fix it.
     """
     instance: NotRequired[str]
     """
-    The id of the request, as in the `x-request-id` header.
+    Request id, as in the `x-request-id` header.
     """
     problems: NotRequired[list[ProblemView]]
     """
-    Each mistake by itself.
+    Individual problems in the input.
     """
 
 
 class ProjectChange(TypedDict):
     """
-    What changes; what is absent stays.
+    Changes to apply. Omitted fields keep their values.
     """
 
     label: NotRequired[str | None]
     """
-    What it is called.
+    Display name.
     """
     description: NotRequired[str | None]
     """
-    What it is for.
+    Description.
     """
     keeping: NotRequired[KeepingView | None]
     sizing: NotRequired[Literal['off', 'advise', 'auto'] | None]
@@ -6904,60 +6937,62 @@ class ProjectView(TypedDict):
 
     name: str
     """
-    The name: letters, digits and `-`; it never changes.
+    Name of the project: letters, digits and `-`. The name cannot be changed.
     """
     label: str
     """
-    What it is called.
+    Display name.
     """
     description: str
     """
-    What it is for.
+    Description.
     """
     role: NotRequired[str | None]
     """
-    What you may do in it: `viewer`, `editor` or `owner`; absent for administrators who are no members.
+    Your role in the project: `viewer`, `editor` or `owner`. Omitted for administrators who are not members.
     """
     keeping: KeepingView
     """
-    What of its jobs is kept.
+    Retention settings for finished jobs.
     """
     places: PlacesView
     """
-    Where its jobs may go.
+    Allowed clusters and default placement of its jobs.
     """
     sizing: Literal['off', 'advise', 'auto']
     """
-    Whether CPU and memory are chosen from real use, for pipelines and tasks that do not say it.
+    Right-sizing mode of CPU and memory for pipelines and tasks that do not set one.
     """
     logs_behind: NotRequired[BehindView | None]
     budget: NotRequired[BudgetStandingView | None]
     created_at: str
     """
-    Since when there is one.
+    Creation time.
     """
     revision: int
     """
-    Counts its changes, from 1: its ETag.
+    Revision number, starting at 1 and incremented on each change. It is the ETag.
     """
 
 
 class QueueBody(TypedDict):
     """
-    What a queue is to be.
+    Desired settings of a queue.
     """
 
     parent: NotRequired[str | None]
     """
-    The group that it is in; absent: at the top.
+    Parent group. Omitted for a queue at the top level.
     """
     quotas: NotRequired[dict[str, QuotaBody]]
     """
-    What it has of each pool, `CLUSTER` or `CLUSTER/NODE_GROUP`; of others: no guarantee, no limit.
+    Quotas for each pool (`CLUSTER` or `CLUSTER/NODE_GROUP`). In all other pools, the queue has no guarantee and
+    no limit.
     """
     below_use: NotRequired[bool]
     """
-    Takes a limit below what is held now. Nothing is stopped for it; nothing more of it starts until enough has ended.
+    Whether to accept a limit below the current usage. No running jobs are stopped. New jobs start only after
+    enough running jobs have ended.
     """
 
 
@@ -6968,478 +7003,482 @@ class QueueView(TypedDict):
 
     kind: str
     """
-    `group` or `project`.
+    Kind of the queue: `group` or `project`.
     """
     name: str
     """
-    Its name.
+    Name.
     """
     parent: NotRequired[str | None]
     """
-    The group that it is in.
+    Parent group.
     """
     quotas: dict[str, QuotaBody]
     """
-    What was said of it, by pool.
+    Quota settings, by pool.
     """
     shares: dict[str, list[ShareView]]
     """
-    How it stands, by pool.
+    Current shares, by pool.
     """
     revision: int
     """
-    Its revision: in quotes it is the ETag. 0 for a project of which nothing was said.
+    Revision of the queue. In quotation marks, it is the ETag. It is 0 for a project without quota settings.
     """
 
 
 class QuotaChangeView(TypedDict):
     """
-    A change of the tree, or of a named limit.
+    A change of the quota tree or of a concurrency limit.
     """
 
     id: str
     """
-    The id of its entry in the audit log; later changes have greater ones.
+    ID of the entry in the audit log. Later changes have greater IDs.
     """
     at: str
     """
-    When.
+    Time of the change.
     """
     user: str
     """
-    The name of who made it.
+    Name of the user who made the change.
     """
     queue: str
     """
-    Of what: `project/NAME`, `group/NAME` or `limit/NAME`; of several, all of them with blanks between, and `before` and
-    `after` have each by its name.
+    What changed: `project/NAME`, `group/NAME` or `limit/NAME`. If several items changed, their names are
+    separated by spaces, and `before` and `after` contain each item by name.
     """
     before: NotRequired[Any]
     """
-    How it was; absent for what was new.
+    Previous state. Omitted if the item was created.
     """
     after: NotRequired[Any]
     """
-    How it is since; absent for what was taken away.
+    New state. Omitted if the item was removed.
     """
 
 
 class QuotasView(TypedDict):
     """
-    The tree of quotas, as far as you may see it.
+    The quota tree, as far as it is visible to you.
     """
 
     pools: list[PoolView]
     """
-    Each cluster and node group: what it has, and what is guaranteed and held of it by everybody together.
+    Clusters and node groups, each with its capacity and the total amounts that are guaranteed and in use.
     """
     queues: list[QueueView]
     """
-    Groups and projects, each behind the group that it is in. Members see their projects and the groups above these.
+    Groups and projects, each listed after its group. Members see their projects and the groups above these.
     """
 
 
 class RangeDateView(TypedDict):
     """
-    One date of a range.
+    One date in a range.
     """
 
     date: str
     """
-    The date.
+    Logical date.
     """
     state: str
     """
-    `none`, or as in the history.
+    State of the date: `none`, or a state as in the history.
     """
     run: NotRequired[str | None]
     """
-    The run.
+    Run.
     """
     run_state: NotRequired[str | None]
     """
-    Its state.
+    State.
     """
 
 
 class RegistryView(TypedDict):
     """
-    A registry of container images.
+    A container image registry.
     """
 
     name: str
     """
-    What it is called here.
+    Name of the registry in Cubeloom.
     """
     host: str
     """
-    Its host, with a port perhaps.
+    Host name, optionally with a port.
     """
     user: str
     """
-    The account there.
+    Account name.
     """
     secret: NotRequired[str | None]
     """
-    The name of the project's secret that holds the password.
+    Name of the project secret that contains the password.
     """
     created_at: str
     """
-    Since when there is one.
+    Creation time.
     """
     revision: int
     """
-    Counts its changes; in quotes it is the ETag.
+    Revision number, incremented with each change. In quotes, it is the ETag.
     """
 
 
 class ReusedView(TypedDict):
     """
-    Where a result was taken from.
+    Source of a reused result.
     """
 
     run: str
     """
-    The run that made it.
+    Run that produced it.
     """
     task: str
     """
-    The task that made it.
+    Task that produced the result.
     """
     ended_at: str
     """
-    When.
+    Time at which the result was produced.
     """
 
 
 class RoleSizingView(TypedDict):
     """
-    What is known of how much the workers of a role use.
+    Known resource usage of the workers of a role.
     """
 
     role: str
     """
-    The role.
+    Role.
     """
     workers: int
     """
-    How many workers it has.
+    Number of workers.
     """
     asked: SizeView
     """
-    What is asked for.
+    Requested resources.
     """
     recommended: SizeView
     """
-    What the next attempt would get in `auto`.
+    Resources that the next attempt would get in mode `auto`.
     """
     memory_reason: str
     """
-    Why it would get this memory.
+    Reason for the recommended memory.
     """
     cpu_reason: str
     """
-    Why it would get this processing power.
+    Reason for the recommended CPU.
     """
     confidence: float
     """
-    How sure that is, between 0 and 1: the share of earlier attempts that would have had enough of what was advised before
-    each, were there one more, which would not.
+    Confidence in the recommendation, from 0 to 1. It is the share of earlier attempts for which the
+    recommendation at that time would have been sufficient. One additional, insufficient attempt is included in
+    the calculation.
     """
     risk: NotRequired[float | None]
     """
-    The chance that what is recommended is too little memory, as far as the history tells; `null` where it tells nothing.
+    Estimated probability that the recommended memory is insufficient, based on the history. `null` if the history
+    does not allow an estimate.
     """
     past: list[PastView]
     """
-    The attempts that are known, the oldest first.
+    Known attempts, oldest first.
     """
 
 
 class RunAheadView(TypedDict):
     """
-    A run that is before another.
+    A run that is ahead of another run.
     """
 
     run: str
     """
-    The run.
+    Run.
     """
     state: str
     """
-    Its state.
+    State.
     """
     user: str
     """
-    Whom it runs for.
+    User that it runs for.
     """
     created_at: str
     """
-    When it was asked for.
+    Time at which the run was requested.
     """
 
 
 class RunMark(TypedDict):
     """
-    A run, as one mark of a line of marks.
+    A run, in the short form used in lists of pipelines.
     """
 
     id: str
     """
-    Its id.
+    ID.
     """
     state: str
     """
-    `queued`, `running`, `cancelling`, `succeeded`, `failed` or `cancelled`.
+    State of the run: `queued`, `running`, `cancelling`, `succeeded`, `failed` or `cancelled`.
     """
     created_at: str
     """
-    When it was asked for.
+    Time at which the run was requested.
     """
     duration_seconds: NotRequired[float | None]
     """
-    From its beginning to its end; absent before that.
+    Time from start to end, in seconds. Omitted until the run has ended.
     """
 
 
 class SavedPipeline(TypedDict):
     """
-    A pipeline that somebody has saved.
+    Pipeline that a user saved.
     """
 
     project: str
     """
-    The project.
+    Project.
     """
     name: str
     """
-    The pipeline.
+    Pipeline.
     """
     version: int
     """
-    The version that is the newest now.
+    Newest version of the pipeline.
     """
     user: str
     """
-    The name of who saved it.
+    Name of the user who saved the version.
     """
     message: str
     """
-    What they said of the change.
+    User's message about the change.
     """
     created_at: str
     """
-    When.
+    Time at which the version was saved.
     """
 
 
 class ScheduleView(TypedDict):
     """
-    How the schedule of a pipeline stands.
+    State of a pipeline's schedule.
     """
 
     project: str
     """
-    The project.
+    Project.
     """
     pipeline: str
     """
-    The pipeline.
+    Pipeline.
     """
     schedule: NotRequired[dict[str, Any] | None]
     """
-    The schedule, as the newest version has it; absent when it has none.
+    Schedule in the newest version of the pipeline. Omitted if that version has no schedule.
     """
     active: bool
     """
-    Whether it fires.
+    Whether the schedule is active.
     """
     set_by: str
     """
-    The name of who set it, or made it theirs: it runs in their name.
+    Name of the user who set the schedule or took it over. It runs as this user.
     """
     set_at: str
     """
-    When.
+    Time at which the schedule was set.
     """
     refused: NotRequired[str | None]
     """
-    Why it cannot run in their name any more: `user_gone`, `user_disabled` or `user_no_editor`. Whoever resumes it
-    makes it theirs.
+    Reason why the schedule can no longer run as this user: `user_gone`, `user_disabled` or `user_no_editor`. A
+    user who resumes the schedule takes it over.
     """
     paused_by: NotRequired[str | None]
     """
-    Who paused it.
+    User who paused the schedule.
     """
     paused_at: NotRequired[str | None]
     next: list[str]
     """
-    The next dates, also while it is paused; none of a schedule that waits for something to happen.
+    Next dates, also while the schedule is paused. Empty for a schedule that waits for an event.
     """
     look: NotRequired[LookView | None]
 
 
 class SearchView(TypedDict):
     """
-    The search of a task: what it tries, and what that gave.
+    Search of a task: what it tries, and the results.
     """
 
     goal: str
     """
-    `maximize` or `minimize`.
+    Goal: `maximize` or `minimize`.
     """
     of: str
     """
-    The metric, or output, that says how good a trial is.
+    Metric or output that measures the quality of a trial.
     """
     method: str
     """
-    `grid`, `random` or `tpe`.
+    Search method: `grid`, `random` or `tpe`.
     """
     over: list[AxisView]
     """
-    What is tried, by name.
+    Parameters that the search varies, by name.
     """
     planned: int
     """
-    How many trials there will be.
+    Number of planned trials.
     """
     max_failures: int
     """
-    How many may fail.
+    Number of trials that may fail.
     """
     best: NotRequired[TrialView | None]
     trials: list[TrialView]
     """
-    The trials that were begun, in their order.
+    Trials that were started, in order.
     """
 
 
 class SecretView(TypedDict):
     """
-    A secret, without its value: that is never shown.
+    A secret. Its value is never returned.
     """
 
     name: str
     """
-    The name that tasks use.
+    Name by which tasks refer to it.
     """
     description: str
     """
-    What it is for.
+    Description.
     """
     created_at: str
     """
-    Since when there is one.
+    Creation time.
     """
     updated_at: str
     """
-    When it was last changed.
+    Time of the last change.
     """
     updated_by: str
     """
-    By whom.
+    User who last updated it.
     """
     revision: int
     """
-    Counts its changes; in quotes it is the ETag.
+    Revision number, incremented with each change. In quotes, it is the ETag.
     """
 
 
 class SessionView(TypedDict):
     """
-    A browser in which you are signed in.
+    Browser in which you are signed in.
     """
 
     id: str
     """
-    The id.
+    ID.
     """
     current: bool
     """
-    Whether this request came from it.
+    Whether this request was made from this session.
     """
     address: str
     """
-    The address that signed in.
+    Address from which the user signed in.
     """
     agent: str
     """
-    The browser, as it calls itself.
+    Browser, as it identifies itself.
     """
     created_at: str
     """
-    Since when.
+    Creation time.
     """
     used_at: str
     """
-    When it was last used, to a quarter of an hour.
+    Time of last use, accurate to 15 minutes.
     """
     expires_at: str
     """
-    Until when it lives if nobody uses it.
+    Expiry time if the session is not used.
     """
 
 
 class SizeChangeView(TypedDict):
     """
-    A change of what the workers of a role get.
+    Change of the resources of a role's workers.
     """
 
     attempt: str
     """
-    The attempt that got it first.
+    First attempt to which the change applied.
     """
     at: str
     """
-    When.
+    Time of the change.
     """
     role: str
     """
-    The role.
+    Role.
     """
     asked: SizeView
     """
-    What was asked for.
+    Requested resources.
     """
     before: SizeView
     """
-    What the attempt before had.
+    Resources of the previous attempt.
     """
     after: SizeView
     """
-    What it got.
+    Resources of this attempt.
     """
     reason: str
     """
-    What is said of it.
+    Reason for the change.
     """
     not_grown: NotRequired[str | None]
     """
-    Why the cluster did not give more to workers that ran, in its words, where that is the change.
+    Why the cluster did not give running workers more resources, in the cluster's own words. Omitted for other
+    changes.
     """
     confidence: float
     """
-    How sure that was, between 0 and 1.
+    Confidence, between 0 and 1.
     """
     risk: NotRequired[float | None]
     """
-    The chance that what it got was too little memory, as far as the history told; `null` where it told nothing.
+    Probability that the memory of this attempt was too small, estimated from history. `null` if history gives no
+    estimate.
     """
 
 
 class SizeLimitView(TypedDict):
     """
-    The most that a worker gets, from a moment on.
+    Resource limits of a worker, valid from a given time.
     """
 
     at: str
     """
-    From when on.
+    Time from which the limits apply.
     """
     cpu: float
     """
-    Processing power, in cores.
+    CPU, in cores.
     """
     memory: int
     """
@@ -7449,207 +7488,211 @@ class SizeLimitView(TypedDict):
 
 class SizingView(TypedDict):
     """
-    What is known of how much a task uses, and what its workers get by that.
+    Known resource usage of a task, and the resulting resources of its workers.
     """
 
     run: NotRequired[str | None]
     """
-    The pipeline's last run, whose plan this is about; absent where the task has not run yet.
+    Last run of the pipeline, whose plan is the basis of this data. Omitted if the task has not run yet.
     """
     mode: str
     """
-    `off`, `advise` or `auto`: what the task says, else its pipeline, else the project.
+    Effective right-sizing mode: `off`, `advise` (recommend only) or `auto` (automatic). It is set by the task,
+    otherwise by the pipeline, otherwise by the project.
     """
     project_mode: str
     """
-    What the project says.
+    Right-sizing mode of the project.
     """
     reverted_by: NotRequired[str | None]
     """
-    Who took sizing of the task back: it gets what it asks for until that is undone.
+    User who reverted right-sizing of the task. The task gets the requested resources until right-sizing is
+    resumed.
     """
     reverted_at: NotRequired[str | None]
     roles: list[RoleSizingView]
     """
-    Of each role; none before the task has run.
+    Right-sizing of each role. Empty before the first run of the task.
     """
     changes: list[SizeChangeView]
     """
-    What was changed, the newest first; the last hundred.
+    Last 100 changes, newest first.
     """
 
 
 class StandingView(TypedDict):
     """
-    How a cluster is.
+    Connection state of a cluster.
     """
 
     state: str
     """
-    `connected`, `away` (it does not answer), `refused` (it does not know the server any more), or `unknown`: nothing was
-    asked of it yet.
+    Connection state: `connected`, `away` (unreachable), `refused` (the cluster no longer recognizes the server),
+    or `unknown` (not contacted yet).
     """
     since: NotRequired[str | None]
     why: NotRequired[str | None]
     """
-    What was tried, and what came of it.
+    Attempted operation and its result.
     """
 
 
 class StartView(TypedDict):
     """
-    When something may start, made by simulating the queue with the run times that are known from history.
+    Estimated start time, from a simulation of the queue with the run times known from history.
     """
 
     p50: str
     """
-    As likely before as after this.
+    50th percentile of the estimated time.
     """
     p90: str
     """
-    Nine times of ten before this.
+    90th percentile of the estimated time.
     """
 
 
 class StatementView(TypedDict):
     """
-    What a project held in a month, and what it costs.
+    Monthly statement of a project: allocations and cost.
     """
 
     project: str
     """
-    The project.
+    Project.
     """
     month: str
     """
-    The month, UTC, e.g. `2026-01`.
+    Month, UTC, e.g. `2026-01`.
     """
     open: bool
     """
-    Whether the month goes on.
+    Whether the month is still in progress.
     """
     currency: NotRequired[str | None]
     """
-    What prices are in; absent where the settings name nothing.
+    Currency of the prices. Omitted if the settings name none.
     """
     positions: list[PositionView]
     """
-    What was held of each node group while one price was valid.
+    Resources allocated in each node group while one price was valid.
     """
     pipelines: list[UsageGroup]
     """
-    The same by pipeline.
+    The same figures by pipeline.
     """
     users: list[UsageGroup]
     """
-    The same by person.
+    The same figures by user.
     """
     total: FiguresView
     """
-    All of it.
+    Total.
     """
     budget: NotRequired[BudgetView | None]
 
 
 class StructureView(TypedDict):
     """
-    What differs between two pipelines.
+    Structural difference between two pipelines.
     """
 
     added: list[str]
     """
-    Tasks that only the new one has, in its order.
+    Tasks that only the new pipeline has, in its order.
     """
     removed: list[str]
     """
-    Tasks that only the old one has, in its order.
+    Tasks that only the old pipeline has, in its order.
     """
     changed: list[TaskChange]
     """
-    Tasks of both that differ, in the new one's order.
+    Tasks that both pipelines have and that differ, in the order of the new pipeline.
     """
     parameters: list[FieldChange]
     """
-    Parameters that were added, removed or changed; paths begin with the parameter's name.
+    Parameters that were added, removed or changed. Paths begin with the parameter name.
     """
     settings: list[FieldChange]
     """
-    Everything else: description, labels, env, schedule, ...
+    All other settings: description, labels, env, schedule, ...
     """
 
 
 class TaskAdviceView(TypedDict):
     """
-    What could be done better with a task.
+    Recommendations for a task.
     """
 
     attempt: int
     """
-    The attempt's number; 0 where there was none yet.
+    Attempt number. 0 if there is no attempt yet.
     """
     live: bool
     """
-    Whether it goes on.
+    Whether the attempt is still in progress.
     """
     workers: int
     """
-    How many workers it has.
+    Number of workers.
     """
     advice: list[AdviceView]
     """
-    Each rule once, what concerns the workers together first.
+    Recommendations, one per rule. Those that concern the workers together come first.
     """
 
 
 class TaskForecastView(TypedDict):
     """
-    What would become of a task.
+    Forecast of a task.
     """
 
     task: str
     """
-    Its name.
+    Name.
     """
     outlook: Literal['starts', 'later', 'waits', 'unknown', 'never']
     """
-    `starts`, `waits`, `never` (it can never start), `later` (it comes after other tasks, and can start some day), or
-    `unknown` while the cluster's queue cannot be asked. Of a task with many instances, the first one.
+    Outlook of the task: `starts`, `waits`, `never`, `later` or `unknown`. `never`: the task can never start.
+    `later`: it comes after other tasks, and can start later. `unknown`: the cluster's queue is unreachable. For a
+    task with many instances, applies to the first one.
     """
     message: NotRequired[str | None]
     """
-    Why it waits, or can never start: a sentence with the amounts.
+    Reason why the task is pending or can never start: a sentence with the amounts.
     """
     rule: NotRequired[str | None]
     """
-    The rule that keeps it: `capacity`, `not_lent`, `limit`, `no_borrowing`, `persons_cap`, `named_limit`, `apart`, `behind`,
-    `cool_down`, `leaving`, `scattered`, `faulty`, `pipeline_parallelism` or `never_fits`; `max_active_runs` where other runs of
-    the pipeline keep the whole run, `budget` where the project's is spent, `not_taken` where the cluster would not take it
-    from you, as you have no account there, say: with these two the run is refused.
+    Rule that blocks the task: `capacity`, `not_lent`, `limit`, `no_borrowing`, `persons_cap`, `named_limit`,
+    `apart`, `behind`, `cool_down`, `leaving`, `scattered`, `faulty`, `pipeline_parallelism` or `never_fits`.
+    `max_active_runs`: other runs of the pipeline block the whole run. `budget`: the project's budget is spent.
+    `not_taken`: the cluster would not accept the run from you, for example because you have no account. With
+    `budget` and `not_taken`, the run is rejected.
     """
     pool: NotRequired[str | None]
     """
-    The machines that it concerns: `CLUSTER` or `CLUSTER/NODE_GROUP`.
+    Node pool concerned, as `CLUSTER` or `CLUSTER/NODE_GROUP`.
     """
     shortages: list[ShortageView]
     """
-    Of what there is too little.
+    Insufficient resources.
     """
     holders: list[HolderView]
     """
-    Who holds it, of the projects that you see: when these and the others that are counted beside them end, it starts.
-    At most 200 of them are told.
+    Blocking jobs in projects visible to you. The task starts once these and the jobs counted in `more_holders`
+    and `hidden_holders` end. At most 200 are returned.
     """
     more_holders: int
     """
-    How many more there are of these.
+    Number of further blocking jobs in visible projects, beyond those listed in `holders`.
     """
     hidden_holders: int
     """
-    How many jobs of other projects hold it, too.
+    Number of blocking jobs in other projects.
     """
     ahead: NotRequired[int | None]
     """
-    How many jobs of the same pool are before it in the queue.
+    Number of jobs ahead in the queue of the same node pool.
     """
     start: NotRequired[StartView | None]
     run_time: NotRequired[RunTimeView | None]
@@ -7657,68 +7700,68 @@ class TaskForecastView(TypedDict):
 
 class TaskSide(TypedDict):
     """
-    What a task was in one run.
+    Task in one of the runs.
     """
 
     template: str
     """
-    Its template, `name@version`.
+    Task template, as `name@version`.
     """
     state: str
     """
-    Its state.
+    State.
     """
     wait_seconds: NotRequired[float | None]
     """
-    How long it waited for a place.
+    Time that the task was pending, in seconds.
     """
     run_seconds: NotRequired[float | None]
     """
-    How long it ran.
+    Run time, in seconds.
     """
     attempts: int
     """
-    How many attempts there were.
+    Number of attempts.
     """
     roles: list[RoleView]
     """
-    What each attempt asked for.
+    Resource request of each attempt.
     """
     usage: NotRequired[UsageView | None]
 
 
 class TemplateSummaryView(TypedDict):
     """
-    A template in a list.
+    Summary of a template in a list.
     """
 
     name: str
     """
-    The name.
+    Name.
     """
     label: TextView
     """
-    What it is called.
+    Display name.
     """
     help: TextView
     """
-    What it does, in Markdown.
+    Description, in Markdown.
     """
     group: str
     """
-    The group that it is listed in.
+    Group that the template is listed in.
     """
     framework: str
     """
-    How its workers learn who they are: `single`, `indexed`, `mpi`, `pytorch`, ...
+    Framework, which defines how workers learn their identity: `single`, `indexed`, `mpi`, `pytorch`, ...
     """
     version: str
     """
-    The version that tasks use that name none.
+    Default version, used by tasks that name no version.
     """
     versions: list[str]
     """
-    Every installed version, the oldest first.
+    All installed versions, oldest first.
     """
 
 
@@ -7729,39 +7772,39 @@ class TemplateView(TemplateSummaryView):
 
     digest: str
     """
-    SHA-256 of its folder, in hexadecimal.
+    SHA-256 of the template folder, in hexadecimal.
     """
     image: NotRequired[str | None]
     """
-    The container image.
+    Container image.
     """
     help_html: TextView
     """
-    What it does, as HTML that is safe to show.
+    Help text, as HTML that is safe to display.
     """
     readme_html: NotRequired[str | None]
     """
-    Its README, as HTML that is safe to show.
+    README, as HTML that is safe to display.
     """
     parameters: dict[str, Any]
     """
-    The arguments: a JSON Schema (draft 2020-12) with `x-form` hints.
+    Template parameters, as a JSON Schema (draft 2020-12) with `x-form` hints.
     """
     roles: list[TemplateRoleView]
     """
-    The roles of its workers.
+    Worker roles.
     """
     command: list[str]
     """
-    What each worker runs, with expressions.
+    Command of each worker, with expressions.
     """
     outputs: list[TemplateOutputView]
     """
-    What its program reports.
+    Outputs that its program reports.
     """
     elastic: bool
     """
-    Whether it can go on with fewer workers, and use more.
+    Whether a job can continue with fewer workers, and use more.
     """
     example: NotRequired[Example | None]
     before_after: NotRequired[BeforeAfter | None]
@@ -7769,60 +7812,60 @@ class TemplateView(TemplateSummaryView):
 
 class TerminalView(TypedDict):
     """
-    A terminal that is open.
+    An open terminal.
     """
 
     id: str
     """
-    What it is called.
+    ID.
     """
     attempt: int
     """
-    The attempt that it is opened at.
+    Attempt that the terminal is opened for.
     """
     worker: str
     """
-    The worker that it stands for, e.g. `worker-0`.
+    Worker that the terminal represents, e.g. `worker-0`.
     """
     socket: str
     """
-    The path, on this server, at which a WebSocket connects to it. It has to come from the same person.
+    WebSocket path on this server. The same person must open the connection.
     """
     ends_at: str
     """
-    When it ends at the latest.
+    Latest time at which the terminal ends.
     """
 
 
 class VolumeChange(TypedDict):
     """
-    What changes of a volume; what is absent stays.
+    Changes to a volume. Omitted fields stay unchanged.
     """
 
     description: NotRequired[str | None]
     """
-    What it is for.
+    Description.
     """
     place: NotRequired[VolumePlace1 | VolumePlace2 | VolumePlace3 | VolumePlace4 | None]
 
 
 class WaitView(TypedDict):
     """
-    Why something waits.
+    Pending reason.
     """
 
     rule: str
     """
-    `capacity`, `behind`, `quota`, `named_limit`, `parallelism`, `decision`, or `unknown` before anybody has looked. Which rule
-    of these it is exactly is in `why`.
+    Rule that keeps it pending: `capacity`, `behind`, `quota`, `named_limit`, `parallelism`, `decision`, or
+    `unknown` before the first evaluation. `why` has the exact rule.
     """
     message: str
     """
-    A sentence with the amounts; for `decision`, what is asked.
+    Sentence with the amounts. For `decision`, the question to decide.
     """
     approvers: NotRequired[list[str]]
     """
-    Who decides, for `decision`; nobody in particular when empty.
+    Approvers for `decision`. Empty if no approvers are named.
     """
     why: NotRequired[WhyView | None]
     start: NotRequired[StartView | None]
@@ -7830,141 +7873,143 @@ class WaitView(TypedDict):
 
 class WorkerUsageView(TypedDict):
     """
-    What a worker used, beside what it may use.
+    Usage of a worker, with its limits.
     """
 
     worker: str
     """
-    Its name, `<role>-<index>`.
+    Worker name, `<role>-<index>`.
     """
     asked: NotRequired[SizeView | None]
     limits: list[SizeLimitView]
     """
-    The most that it got, from each moment on: sizing may give it something else than it asked for, and more while it runs.
+    Resource limits of the worker over time. Right-sizing may give it different resources than requested, and more
+    while it runs.
     """
     cards: bool
     """
-    Whether it asked for graphics cards.
+    Whether it requested GPUs.
     """
     card_memory: NotRequired[float | None]
     """
-    The memory of its cards together, in bytes; absent where that is not known.
+    Total memory of its GPUs, in bytes. Omitted when unknown.
     """
     lines: list[LineView]
     """
-    What it used; what is not told is absent.
+    Usage metrics. Metrics that are not reported are omitted.
     """
 
 
 class AddedClusterView(ClusterBody):
     """
-    A Kubernetes cluster that was added, without its kubeconfig.
+    Kubernetes cluster that was added, without its kubeconfig.
     """
 
     name: str
     """
-    Its name.
+    Name.
     """
     created_at: str
     """
-    Since when it is known.
+    Registration time.
     """
     revision: int
     """
-    Counts its changes; in quotes it is the ETag.
+    Revision number, incremented with each change. In quotes, it is the ETag.
     """
 
 
 class Affected(TypedDict):
     """
-    Jobs that are affected.
+    Affected jobs.
     """
 
     count: int
     """
-    How many.
+    Number of affected jobs.
     """
     jobs: list[JobView]
     """
-    The first hundred of them.
+    First 100 affected jobs.
     """
 
 
 class AttemptView(TypedDict):
     """
-    One try at one instance.
+    An attempt at an instance.
     """
 
     key: str
     """
-    `<run>.<task>.<instance>.<n>`, which stands on everything that it made.
+    Attempt key, `<run>.<task>.<instance>.<n>`. Everything that the attempt created carries this key.
     """
     task: str
     """
-    The task.
+    Task.
     """
     instance: int
     """
-    The instance.
+    Instance.
     """
     attempt: int
     """
-    Its number, from 1.
+    Attempt number, from 1.
     """
     state: str
     """
-    `submitting`, `running`, `stopping` or `ended`.
+    State: `submitting`, `running`, `stopping` or `ended`.
     """
     suspended: NotRequired[bool | None]
     """
-    Whether it is suspended: its workers are gone until it is resumed. Absent where it cannot be, and in the list of
-    all attempts of a run.
+    Whether it is suspended: its workers are removed until it is resumed. Omitted if it cannot be suspended, and
+    in the list of all attempts of a run.
     """
     outcome: NotRequired[str | None]
     """
-    `succeeded`, `failed` or `cancelled`, once it has ended.
+    Outcome: `succeeded`, `failed` or `cancelled`. Omitted until it has ended.
     """
     created_at: str
     """
-    When it was given its place.
+    Time at which it was admitted.
     """
     started_at: NotRequired[str | None]
     ended_at: NotRequired[str | None]
     start_seconds: NotRequired[float | None]
     """
-    From `created_at` to `started_at`.
+    Seconds from `created_at` to `started_at`.
     """
     run_seconds: NotRequired[float | None]
     """
-    From `started_at` to `ended_at`.
+    Seconds from `started_at` to `ended_at`.
     """
     cpu: float
     """
-    Processing power of all workers together, in cores.
+    Total CPU of all workers, in cores.
     """
     memory: int
     """
-    Memory of all workers together, in bytes.
+    Total memory of all workers, in bytes.
     """
     gpus: int
     """
-    Whole graphics cards of all workers together.
+    Number of whole GPUs of all workers together.
     """
     workers: list[WorkerView]
     """
-    Its workers, by rank; those at the end that it gave back among them.
+    Workers by rank, including released workers at the end.
     """
     earlier: NotRequired[list[EarlierView]]
     """
-    How many it had before, oldest first: of an elastic job that got some, or gave some back, while it ran.
+    Earlier worker counts, oldest first. Set for an elastic job that gained or released workers while it ran.
     """
     sizing: NotRequired[str | None]
     """
-    What its workers got instead of what was asked for, and why: a sentence.
+    What its workers got instead of the resource request, and why, as a sentence.
     """
     not_grown: NotRequired[list[str]]
     """
-    Why its workers got no more memory, where they were to get more: sentences, of which one may end in the cluster's words.
+    Why its workers got no more memory when an increase was due, as sentences. One of them may end with the
+    cluster's own message.
     """
     usage: NotRequired[UsageView | None]
     failure: NotRequired[FailureView | None]
@@ -7972,152 +8017,151 @@ class AttemptView(TypedDict):
     preflight: NotRequired[PreflightView | None]
     run: NotRequired[str | None]
     """
-    The run of another pipeline that it is: it has no workers then.
+    Run of another pipeline that this attempt represents. Such an attempt has no workers.
     """
 
 
 class CalendarView(TypedDict):
     """
-    What ran and will run in a span of time.
+    Past and future runs in a period.
     """
 
     dates: list[DateView]
     """
-    The dates, in their order.
+    Dates in chronological order.
     """
     more: bool
     """
-    Whether there are more than are shown.
+    Whether there are more dates than shown.
     """
 
 
 class CardDetail(MonitoredCardView):
     """
-    One card, with its last hour.
+    A GPU and its metrics for the last hour.
     """
 
     cluster: str
     """
-    Its cluster.
+    Cluster of the GPU.
     """
     node: str
     """
-    Its node.
+    Node.
     """
     at: str
     """
-    When it was looked at.
+    Time when the data was read.
     """
     history: CardHistoryView
     """
-    Its last hour.
+    History of the last hour.
     """
     advice: list[AdviceView]
     """
-    What could be done better, of tasks of projects that the caller is a member of.
+    Recommendations for tasks in projects of which the caller is a member.
     """
     problems: list[str]
     """
-    What could not be read or is not to be trusted, each as a sentence.
+    Data that could not be read or is unreliable, one message each.
     """
 
 
 class ChangesBody(TypedDict):
     """
-    Edits that are made together.
+    Edits to apply together.
     """
 
     edits: list[EditBody]
     """
-    From 1 to 20, each of another queue and with its revision.
+    From 1 to 20 edits. Each edit is for a different queue and contains a revision.
     """
     below_use: NotRequired[bool]
     """
-    Takes limits below what is held now. Nothing is stopped for it.
+    Whether to accept limits below the current usage. No running jobs are stopped.
     """
 
 
 class ClusterView(TypedDict):
     """
-    A cluster.
+    Cluster.
     """
 
     name: str
     """
-    Its name.
+    Name.
     """
     kind: str
     """
-    Its kind: `local` is the server's own machine.
+    Kind of the cluster. `local` is the server's own machine.
     """
     capacity: AmountView
     """
-    What all nodes have together.
+    Total capacity of all nodes.
     """
     used: AmountView
     """
-    What attempts that have not ended hold.
+    Resources allocated to attempts that have not ended.
     """
     attempts: int
     """
-    How many attempts that is.
+    Number of attempts counted in `used`.
     """
     nodes: list[ClusterNodeView]
     """
-    Its nodes.
+    Nodes.
     """
     node_groups: list[str]
     """
-    Node groups that a placement may name.
+    Node groups that a placement can refer to.
     """
     spares: NotRequired[list[str]]
     """
-    Nodes that are well and on which nothing runs, as they are kept to take the place of others. They count to nothing
-    above.
+    Healthy, unoccupied standby nodes, kept to replace other nodes. They are not counted in the fields above.
     """
     standing: StandingView
     """
-    How it is.
+    Connection state.
     """
     problems: list[str]
     """
-    What is not as it should be, each as a sentence.
+    Problems of the cluster, one sentence each.
     """
 
 
 class ComparedPlaceView(TypedDict):
     """
-    What would become of a run in a place.
+    Forecast of a run in one placement.
     """
 
     place: str
     """
-    `CLUSTER` or `CLUSTER/NODE_GROUP`: send it as `place` to start a run there.
+    Placement, as `CLUSTER` or `CLUSTER/NODE_GROUP`. Send it as `place` to start a run there.
     """
     cluster: str
     """
-    The cluster.
+    Cluster.
     """
     node_group: NotRequired[str | None]
     """
-    The node group; absent: anywhere on the cluster.
+    Node group. If omitted, the placement is the whole cluster.
     """
     is_usual: bool
     """
-    Whether a run for which no place is chosen goes there.
+    Whether the run uses this placement when no placement is chosen.
     """
     outlook: Literal['starts', 'later', 'waits', 'unknown', 'never']
     """
-    What would become of the tasks that need nothing first, all together: `starts`, `waits`, `never`, or `unknown` while
-    the cluster's queue cannot be asked.
+    Combined outlook of the tasks without dependencies: `starts`, `waits`, `never`, or `unknown` while the
+    cluster's queue is unreachable.
     """
     message: NotRequired[str | None]
     """
-    Why one of them waits: a sentence with the amounts.
+    Reason why one of the tasks is pending: a sentence with the amounts.
     """
     problems: list[ProblemView]
     """
-    Why it cannot run there, each with its field: a path into the document, or `/place`.
+    Problems that prevent the run in this placement, each with its field: a path into the document, or `/place`.
     """
     first_start: NotRequired[StartView | None]
     start: NotRequired[StartView | None]
@@ -8125,181 +8169,181 @@ class ComparedPlaceView(TypedDict):
     done: NotRequired[StartView | None]
     unknown_tasks: list[str]
     """
-    Tasks of which nobody knows how long they take: too few attempts have ended, a person does them, or other tasks
-    decide how many instances there are.
+    Tasks of unknown duration: too few attempts have ended, a person performs them, or other tasks determine the
+    number of instances.
     """
     elsewhere: list[str]
     """
-    Tasks of which it is known from other places alone.
+    Tasks whose duration is known only from other placements.
     """
     cost: NotRequired[str | None]
     """
-    What it costs: what its tasks ask for, for the time that half of their attempts took, at today's price. Without the
-    unknown tasks; absent where nothing has a price, or nothing is known.
+    Estimated cost: the tasks' resource requests for the median duration of their attempts, at the current price.
+    Excludes tasks in `unknown_tasks`. Omitted if nothing has a price or no duration is known.
     """
 
 
 class ComparedPlacesView(TypedDict):
     """
-    The places that a run may go to, side by side.
+    Comparison of the placements that a run may use.
     """
 
     at: str
     """
-    The moment that it holds for.
+    Time for which the forecast is valid.
     """
     places: list[ComparedPlaceView]
     """
-    Them, first the one to which the run goes by itself; none of a document with mistakes. At most 32.
+    Placements, at most 32, starting with the default one. Empty for an invalid document.
     """
     left_out: int
     """
-    How many more there are.
+    Number of further placements.
     """
     currency: NotRequired[str | None]
     """
-    What amounts of money are in, when that was set.
+    Currency of amounts of money, if configured.
     """
     problems: list[ProblemView]
     """
-    The mistakes for which there would be no run anywhere.
+    Problems of the document that prevent the run on any placement.
     """
 
 
 class CreatedLink(LinkView):
     """
-    A new link.
+    Created link.
     """
 
     url: str
     """
-    The link itself, shown only now. Whoever has it may use it, once.
+    The link itself, shown only once. Anyone who has it can use it, once.
     """
 
 
 class DatesView(TypedDict):
     """
-    The dates of a range: what a back-fill over it would do.
+    Dates in a range, as a back-fill of the range would find them.
     """
 
     dates: list[RangeDateView]
     """
-    The dates, the first ones, with what became of them; `none` in `state`: it was not asked for yet.
+    First dates in the range, with their results. `state` is `none` for a date that has not been requested yet.
     """
     total: int
     """
-    How many there are.
+    Total number of dates.
     """
     without_run: int
     """
-    How many of them have no run: a back-fill starts these.
+    Number of dates without a run. A back-fill starts these.
     """
     underway: int
     """
-    How many have a run that goes on, or are about to start.
+    Number of dates with an active run or a run that is about to start.
     """
 
 
 class Difference(TypedDict):
     """
-    What differs between two texts.
+    Difference between two texts.
     """
 
     same: bool
     """
-    Whether they are the same.
+    Whether the texts are the same.
     """
     unified: str
     """
-    The difference as `diff -u` writes it; empty when they are the same.
+    Difference in the format of `diff -u`. Empty if the texts are the same.
     """
     hunks: list[Hunk]
     """
-    Both texts from beginning to end, in pieces.
+    Hunks that cover both texts from beginning to end.
     """
 
 
 class ForecastView(TypedDict):
     """
-    What would become of a run that were started now.
+    Forecast of a run started now.
     """
 
     at: str
     """
-    The moment that it holds for.
+    Time for which the forecast is valid.
     """
     cluster: NotRequired[str | None]
     """
-    The cluster that the run would go to.
+    Cluster that the run would use.
     """
     tasks: list[TaskForecastView]
     """
-    Its tasks, in the document's order; none of a document with mistakes.
+    Tasks, in the order of the document. Empty for an invalid document.
     """
     problems: list[ProblemView]
     """
-    The mistakes for which there would be no run. Tasks that can never start are none of these: see the tasks.
+    Problems that would prevent the run. Tasks that can never start are not included; see the tasks.
     """
 
 
 class InstanceView(TypedDict):
     """
-    One instance of a task.
+    An instance of a task.
     """
 
     instance: int
     """
-    Its number, from 0.
+    Instance number, from 0.
     """
     item: Any
     """
-    Its element of `for_each`; null of a plain task.
+    Item of `for_each`. Null for a plain task.
     """
     state: str
     """
-    Its state, one of those of a task.
+    State, one of the task states.
     """
     wait: NotRequired[WaitView | None]
     preparing: NotRequired[str | None]
     """
-    What is being made before it can start.
+    What is being prepared before it can start.
     """
     progress: NotRequired[ProgressView | None]
     attempt: int
     """
-    The number of its last attempt; 0 before the first.
+    Number of its last attempt. 0 before the first attempt.
     """
     ready_at: str
     """
-    When it became ready.
+    Time at which the instance became ready.
     """
     started_at: NotRequired[str | None]
     ended_at: NotRequired[str | None]
     wait_seconds: NotRequired[float | None]
     """
-    From `ready_at` to `started_at`.
+    Seconds from `ready_at` to `started_at`.
     """
     run_seconds: NotRequired[float | None]
     """
-    How long its last attempt ran.
+    Run time of its last attempt, in seconds.
     """
     next_try_at: NotRequired[str | None]
     usage: NotRequired[UsageView | None]
     failure: NotRequired[FailureView | None]
     outputs: dict[str, Any]
     """
-    What it reported.
+    Reported outputs.
     """
     reused: NotRequired[ReusedView | None]
     note: NotRequired[str | None]
     """
-    What somebody should know.
+    Note for the user.
     """
 
 
 class LiveEvent6(SavedPipeline):
     """
-    A pipeline has a new version; told on the streams of projects.
+    A pipeline has a new version. Sent on the streams of projects.
     """
 
     kind: Literal['pipeline']
@@ -8307,79 +8351,80 @@ class LiveEvent6(SavedPipeline):
 
 class Item1(TypedDict):
     """
-    One try at one instance.
+    An attempt at an instance.
     """
 
     key: str
     """
-    `<run>.<task>.<instance>.<n>`, which stands on everything that it made.
+    Attempt key, `<run>.<task>.<instance>.<n>`. Everything that the attempt created carries this key.
     """
     task: str
     """
-    The task.
+    Task.
     """
     instance: int
     """
-    The instance.
+    Instance.
     """
     attempt: int
     """
-    Its number, from 1.
+    Attempt number, from 1.
     """
     state: str
     """
-    `submitting`, `running`, `stopping` or `ended`.
+    State: `submitting`, `running`, `stopping` or `ended`.
     """
     suspended: NotRequired[bool | None]
     """
-    Whether it is suspended: its workers are gone until it is resumed. Absent where it cannot be, and in the list of
-    all attempts of a run.
+    Whether it is suspended: its workers are removed until it is resumed. Omitted if it cannot be suspended, and
+    in the list of all attempts of a run.
     """
     outcome: NotRequired[str | None]
     """
-    `succeeded`, `failed` or `cancelled`, once it has ended.
+    Outcome: `succeeded`, `failed` or `cancelled`. Omitted until it has ended.
     """
     created_at: str
     """
-    When it was given its place.
+    Time at which it was admitted.
     """
     started_at: NotRequired[str | None]
     ended_at: NotRequired[str | None]
     start_seconds: NotRequired[float | None]
     """
-    From `created_at` to `started_at`.
+    Seconds from `created_at` to `started_at`.
     """
     run_seconds: NotRequired[float | None]
     """
-    From `started_at` to `ended_at`.
+    Seconds from `started_at` to `ended_at`.
     """
     cpu: float
     """
-    Processing power of all workers together, in cores.
+    Total CPU of all workers, in cores.
     """
     memory: int
     """
-    Memory of all workers together, in bytes.
+    Total memory of all workers, in bytes.
     """
     gpus: int
     """
-    Whole graphics cards of all workers together.
+    Number of whole GPUs of all workers together.
     """
     workers: list[WorkerView]
     """
-    Its workers, by rank; those at the end that it gave back among them.
+    Workers by rank, including released workers at the end.
     """
     earlier: NotRequired[list[EarlierView]]
     """
-    How many it had before, oldest first: of an elastic job that got some, or gave some back, while it ran.
+    Earlier worker counts, oldest first. Set for an elastic job that gained or released workers while it ran.
     """
     sizing: NotRequired[str | None]
     """
-    What its workers got instead of what was asked for, and why: a sentence.
+    What its workers got instead of the resource request, and why, as a sentence.
     """
     not_grown: NotRequired[list[str]]
     """
-    Why its workers got no more memory, where they were to get more: sentences, of which one may end in the cluster's words.
+    Why its workers got no more memory when an increase was due, as sentences. One of them may end with the
+    cluster's own message.
     """
     usage: NotRequired[UsageView | None]
     failure: NotRequired[FailureView | None]
@@ -8387,7 +8432,7 @@ class Item1(TypedDict):
     preflight: NotRequired[PreflightView | None]
     run: NotRequired[str | None]
     """
-    The run of another pipeline that it is: it has no workers then.
+    Run of another pipeline that this attempt represents. Such an attempt has no workers.
     """
 
 
@@ -8398,59 +8443,58 @@ class PageAttemptView(TypedDict):
 
     items: list[Item1]
     """
-    The items, in the list's order.
+    Items, in the order of the list.
     """
     next_cursor: NotRequired[str | None]
     """
-    Ask for the next page with this as `cursor`; absent on the last page.
+    Cursor of the next page, to be sent as `cursor`. Omitted on the last page.
     """
 
 
 class Item6(TypedDict):
     """
-    A cluster.
+    Cluster.
     """
 
     name: str
     """
-    Its name.
+    Name.
     """
     kind: str
     """
-    Its kind: `local` is the server's own machine.
+    Kind of the cluster. `local` is the server's own machine.
     """
     capacity: AmountView
     """
-    What all nodes have together.
+    Total capacity of all nodes.
     """
     used: AmountView
     """
-    What attempts that have not ended hold.
+    Resources allocated to attempts that have not ended.
     """
     attempts: int
     """
-    How many attempts that is.
+    Number of attempts counted in `used`.
     """
     nodes: list[ClusterNodeView]
     """
-    Its nodes.
+    Nodes.
     """
     node_groups: list[str]
     """
-    Node groups that a placement may name.
+    Node groups that a placement can refer to.
     """
     spares: NotRequired[list[str]]
     """
-    Nodes that are well and on which nothing runs, as they are kept to take the place of others. They count to nothing
-    above.
+    Healthy, unoccupied standby nodes, kept to replace other nodes. They are not counted in the fields above.
     """
     standing: StandingView
     """
-    How it is.
+    Connection state.
     """
     problems: list[str]
     """
-    What is not as it should be, each as a sentence.
+    Problems of the cluster, one sentence each.
     """
 
 
@@ -8461,66 +8505,66 @@ class PageClusterView(TypedDict):
 
     items: list[Item6]
     """
-    The items, in the list's order.
+    Items, in the order of the list.
     """
     next_cursor: NotRequired[str | None]
     """
-    Ask for the next page with this as `cursor`; absent on the last page.
+    Cursor of the next page, to be sent as `cursor`. Omitted on the last page.
     """
 
 
 class Item13(TypedDict):
     """
-    One instance of a task.
+    An instance of a task.
     """
 
     instance: int
     """
-    Its number, from 0.
+    Instance number, from 0.
     """
     item: Any
     """
-    Its element of `for_each`; null of a plain task.
+    Item of `for_each`. Null for a plain task.
     """
     state: str
     """
-    Its state, one of those of a task.
+    State, one of the task states.
     """
     wait: NotRequired[WaitView | None]
     preparing: NotRequired[str | None]
     """
-    What is being made before it can start.
+    What is being prepared before it can start.
     """
     progress: NotRequired[ProgressView | None]
     attempt: int
     """
-    The number of its last attempt; 0 before the first.
+    Number of its last attempt. 0 before the first attempt.
     """
     ready_at: str
     """
-    When it became ready.
+    Time at which the instance became ready.
     """
     started_at: NotRequired[str | None]
     ended_at: NotRequired[str | None]
     wait_seconds: NotRequired[float | None]
     """
-    From `ready_at` to `started_at`.
+    Seconds from `ready_at` to `started_at`.
     """
     run_seconds: NotRequired[float | None]
     """
-    How long its last attempt ran.
+    Run time of its last attempt, in seconds.
     """
     next_try_at: NotRequired[str | None]
     usage: NotRequired[UsageView | None]
     failure: NotRequired[FailureView | None]
     outputs: dict[str, Any]
     """
-    What it reported.
+    Reported outputs.
     """
     reused: NotRequired[ReusedView | None]
     note: NotRequired[str | None]
     """
-    What somebody should know.
+    Note for the user.
     """
 
 
@@ -8531,11 +8575,11 @@ class PageInstanceView(TypedDict):
 
     items: list[Item13]
     """
-    The items, in the list's order.
+    Items, in the order of the list.
     """
     next_cursor: NotRequired[str | None]
     """
-    Ask for the next page with this as `cursor`; absent on the last page.
+    Cursor of the next page, to be sent as `cursor`. Omitted on the last page.
     """
 
 
@@ -8546,39 +8590,39 @@ class Item21(TypedDict):
 
     project: str
     """
-    The project.
+    Project.
     """
     name: str
     """
-    The name.
+    Name.
     """
     description: str
     """
-    What it is for.
+    Description.
     """
     labels: dict[str, str]
     """
-    Its labels.
+    Labels.
     """
     version: int
     """
-    The newest version, from 1.
+    Newest version, starting at 1.
     """
     message: str
     """
-    What its author said of it.
+    Message that the author gave for the newest version.
     """
     user: str
     """
-    Its author.
+    Author of the version.
     """
     updated_at: str
     """
-    When it was stored.
+    Time when the version was stored.
     """
     last_runs: list[RunMark]
     """
-    The last runs, the newest first, at most ten.
+    Most recent runs, newest first, at most ten.
     """
 
 
@@ -8589,11 +8633,11 @@ class PagePipelineSummaryView(TypedDict):
 
     items: list[Item21]
     """
-    The items, in the list's order.
+    Items, in the order of the list.
     """
     next_cursor: NotRequired[str | None]
     """
-    Ask for the next page with this as `cursor`; absent on the last page.
+    Cursor of the next page, to be sent as `cursor`. Omitted on the last page.
     """
 
 
@@ -8604,62 +8648,62 @@ class Item29(TypedDict):
 
     name: str
     """
-    Its name.
+    Name.
     """
     index: int
     """
-    Its position in the plan, from 0.
+    Position in the run plan, from 0.
     """
     template: str
     """
-    Its template, `name@version`.
+    Task template, as `name@version`.
     """
     framework: str
     """
-    Its framework.
+    Framework of the task.
     """
     needs: list[str]
     """
-    The tasks that it needs.
+    Tasks that it depends on.
     """
     state: str
     """
-    `pending`, `waiting`, `backoff`, `running`, `succeeded`, `reused`, `stopped_early`, `failed`, `upstream_failed`, `skipped` or
-    `cancelled`; of a task with several instances, the one that matters most.
+    State: `pending`, `waiting`, `backoff`, `running`, `succeeded`, `reused`, `stopped_early`, `failed`,
+    `upstream_failed`, `skipped` or `cancelled`. For a task with several instances, the state that matters most.
     """
     wait: NotRequired[WaitView | None]
     preparing: NotRequired[str | None]
     """
-    What is being made before it can start, e.g. its Python environment.
+    What is being prepared before it can start, e.g. its Python environment.
     """
     progress: NotRequired[ProgressView | None]
     for_each: bool
     """
-    Whether it runs once for each element.
+    Whether the task runs once for each item.
     """
     instances: TaskCounts
     """
-    Its instances; one of a plain task.
+    Instance counts. A plain task has one instance.
     """
     ready_at: NotRequired[str | None]
     started_at: NotRequired[str | None]
     ended_at: NotRequired[str | None]
     wait_seconds: NotRequired[float | None]
     """
-    From `ready_at` to `started_at`; absent while it waits.
+    Seconds from `ready_at` to `started_at`. Omitted while it is pending.
     """
     run_seconds: NotRequired[float | None]
     """
-    From `started_at` to `ended_at`; absent while it runs.
+    Seconds from `started_at` to `ended_at`. Omitted while it runs.
     """
     attempts: int
     """
-    How many attempts there were.
+    Number of attempts.
     """
     next_try_at: NotRequired[str | None]
     roles: list[RoleView]
     """
-    What each attempt asks for.
+    Resource request of each attempt, by role.
     """
     usage: NotRequired[UsageView | None]
     hang: NotRequired[HangView | None]
@@ -8667,12 +8711,12 @@ class Item29(TypedDict):
     failure: NotRequired[FailureView | None]
     outputs: dict[str, Any]
     """
-    What it reported; of a task with several instances, nothing: see its instances.
+    Outputs that it reported. Empty for a task with several instances: see its instances.
     """
     reused: NotRequired[ReusedView | None]
     note: NotRequired[str | None]
     """
-    What somebody should know, e.g. why an earlier result was not reused.
+    Note for the user, e.g. why an earlier result was not reused.
     """
 
 
@@ -8683,11 +8727,11 @@ class PageTaskView(TypedDict):
 
     items: list[Item29]
     """
-    The items, in the list's order.
+    Items, in the order of the list.
     """
     next_cursor: NotRequired[str | None]
     """
-    Ask for the next page with this as `cursor`; absent on the last page.
+    Cursor of the next page, to be sent as `cursor`. Omitted on the last page.
     """
 
 
@@ -8698,161 +8742,164 @@ class PipelineSummaryView(TypedDict):
 
     project: str
     """
-    The project.
+    Project.
     """
     name: str
     """
-    The name.
+    Name.
     """
     description: str
     """
-    What it is for.
+    Description.
     """
     labels: dict[str, str]
     """
-    Its labels.
+    Labels.
     """
     version: int
     """
-    The newest version, from 1.
+    Newest version, starting at 1.
     """
     message: str
     """
-    What its author said of it.
+    Message that the author gave for the newest version.
     """
     user: str
     """
-    Its author.
+    Author of the version.
     """
     updated_at: str
     """
-    When it was stored.
+    Time when the version was stored.
     """
     last_runs: list[RunMark]
     """
-    The last runs, the newest first, at most ten.
+    Most recent runs, newest first, at most ten.
     """
 
 
 class PreviewView(TypedDict):
     """
-    What edits would do now. What jobs do later is not guessed.
+    Immediate impact of edits. Later behaviour of jobs is not predicted.
     """
 
     problems: list[ProblemView]
     """
-    Why the edits would be refused; of code `conflict` where `below_use` allows it. Paths begin with `/edits/N`.
+    Reasons why the edits would be refused. The code is `conflict` if `below_use` would allow the edit. Paths
+    begin with `/edits/N`.
     """
     over: Affected
     """
-    Running jobs beyond what their queue could hold: they go on, and nothing more of it starts until enough has ended.
+    Running jobs beyond the new limits of their queue. They continue to run, and no more jobs of the queue start
+    until enough have ended.
     """
     give_back: Affected
     """
-    Running jobs that would have to give back what they have borrowed.
+    Running jobs that would be preempted because borrowed quota is reclaimed.
     """
     start: Affected
     """
-    Waiting jobs that would start.
+    Pending jobs that would start.
     """
     wait: Affected
     """
-    Waiting jobs that would have started, and would not.
+    Pending jobs that would have started without the edits and would remain pending.
     """
     unknown: list[str]
     """
-    Clusters whose queue could not be asked now: nothing is told of their jobs.
+    Clusters whose queue is unreachable. Their jobs are not included in the impact.
     """
 
 
 class RunWaitView(TypedDict):
     """
-    Why a run has not begun.
+    Reason why a run has not started.
     """
 
     message: str
     """
-    The same in a sentence.
+    Reason as a sentence.
     """
     rule: str
     """
-    The rule that keeps it: `max_active_runs` (as many runs of its pipeline are active as may be, or older ones wait for
-    that), or `starting` (nothing: a server lets it begin as soon as it looks).
+    Rule that keeps the run queued. `max_active_runs`: the pipeline is at its limit of active runs, or older runs
+    are waiting for it. `starting`: nothing blocks the run, and a server starts it in its next scheduling cycle.
     """
     limit: NotRequired[int | None]
     """
-    How many runs of its pipeline may be active at once; absent where there is no limit.
+    Maximum number of active runs of the pipeline. Omitted if there is no limit.
     """
     active: int
     """
-    How many are active.
+    Number of active runs of the pipeline.
     """
     ahead: int
     """
-    How many older ones wait, too: they begin before it.
+    Number of older queued runs. They start before this run.
     """
     runs: list[RunAheadView]
     """
-    These runs: the active ones, then those that wait, the oldest first; twenty of them at the most. Whoever sees a run
-    sees the others of its pipeline.
+    Active runs, followed by queued runs, oldest first, at most 20. Users who can see a run can see the other runs
+    of its pipeline.
     """
     start: NotRequired[StartView | None]
 
 
 class TaskPair(TypedDict):
     """
-    A task on both sides.
+    Task on both sides.
     """
 
     name: str
     """
-    The task's name.
+    Name of the task.
     """
     side: str
     """
-    `both`, `left` or `right`: which run has it.
+    Runs that have the task: `both`, `left` or `right`.
     """
     changed: list[str]
     """
-    What of its plan differs: `template`, `needs`, `arguments`, `env`, `roles`, `for_each`, `when`, ...
+    Parts of the task's plan that differ: `template`, `needs`, `arguments`, `env`, `roles`, `for_each`, `when`,
+    ...
     """
     left: NotRequired[TaskSide | None]
     right: NotRequired[TaskSide | None]
     ratio: NotRequired[float | None]
     """
-    How long the left one ran for each second of the right one.
+    Run time of the left task divided by the run time of the right task.
     """
     outputs: list[ValuePair]
     """
-    Outputs, by name.
+    Outputs by name.
     """
     arguments: list[ValuePair]
     """
-    Arguments that differ, by name; of late ones, their expressions.
+    Arguments that differ, by name. Arguments resolved only at run time are given as expressions.
     """
 
 
 class TaskUsageView(TypedDict):
     """
-    What the workers of an attempt used.
+    Usage of the workers of an attempt.
     """
 
     attempt: int
     """
-    The attempt's number; 0 where there was none yet.
+    Attempt number. 0 if there is no attempt yet.
     """
     live: bool
     """
-    Whether it goes on.
+    Whether the attempt is still in progress.
     """
     workers: list[WorkerUsageView]
     """
-    By worker; empty where nothing is known, or not any more.
+    Usage by worker. Empty if no data is available, or no longer available.
     """
     missing: list[str]
     """
-    What the cluster does not tell of its workers: `cpu`, `throttled`, `memory`, `disk`, `network`, `io_wait`,
-    `cards`.
+    Metrics that the cluster does not report for its workers: `cpu`, `throttled`, `memory`, `disk`, `network`,
+    `io_wait`, `cards`.
     """
 
 
@@ -8863,62 +8910,62 @@ class TaskView(TypedDict):
 
     name: str
     """
-    Its name.
+    Name.
     """
     index: int
     """
-    Its position in the plan, from 0.
+    Position in the run plan, from 0.
     """
     template: str
     """
-    Its template, `name@version`.
+    Task template, as `name@version`.
     """
     framework: str
     """
-    Its framework.
+    Framework of the task.
     """
     needs: list[str]
     """
-    The tasks that it needs.
+    Tasks that it depends on.
     """
     state: str
     """
-    `pending`, `waiting`, `backoff`, `running`, `succeeded`, `reused`, `stopped_early`, `failed`, `upstream_failed`, `skipped` or
-    `cancelled`; of a task with several instances, the one that matters most.
+    State: `pending`, `waiting`, `backoff`, `running`, `succeeded`, `reused`, `stopped_early`, `failed`,
+    `upstream_failed`, `skipped` or `cancelled`. For a task with several instances, the state that matters most.
     """
     wait: NotRequired[WaitView | None]
     preparing: NotRequired[str | None]
     """
-    What is being made before it can start, e.g. its Python environment.
+    What is being prepared before it can start, e.g. its Python environment.
     """
     progress: NotRequired[ProgressView | None]
     for_each: bool
     """
-    Whether it runs once for each element.
+    Whether the task runs once for each item.
     """
     instances: TaskCounts
     """
-    Its instances; one of a plain task.
+    Instance counts. A plain task has one instance.
     """
     ready_at: NotRequired[str | None]
     started_at: NotRequired[str | None]
     ended_at: NotRequired[str | None]
     wait_seconds: NotRequired[float | None]
     """
-    From `ready_at` to `started_at`; absent while it waits.
+    Seconds from `ready_at` to `started_at`. Omitted while it is pending.
     """
     run_seconds: NotRequired[float | None]
     """
-    From `started_at` to `ended_at`; absent while it runs.
+    Seconds from `started_at` to `ended_at`. Omitted while it runs.
     """
     attempts: int
     """
-    How many attempts there were.
+    Number of attempts.
     """
     next_try_at: NotRequired[str | None]
     roles: list[RoleView]
     """
-    What each attempt asks for.
+    Resource request of each attempt, by role.
     """
     usage: NotRequired[UsageView | None]
     hang: NotRequired[HangView | None]
@@ -8926,50 +8973,50 @@ class TaskView(TypedDict):
     failure: NotRequired[FailureView | None]
     outputs: dict[str, Any]
     """
-    What it reported; of a task with several instances, nothing: see its instances.
+    Outputs that it reported. Empty for a task with several instances: see its instances.
     """
     reused: NotRequired[ReusedView | None]
     note: NotRequired[str | None]
     """
-    What somebody should know, e.g. why an earlier result was not reused.
+    Note for the user, e.g. why an earlier result was not reused.
     """
 
 
 class ClusterDetail(ClusterView):
     """
-    One cluster, with what runs there and what could.
+    Cluster with its allocations and the task templates that can run on it.
     """
 
     aside: NotRequired[list[AsideView]]
     """
-    The nodes that are set aside, to which no new job goes. They count to nothing above.
+    Cordoned nodes, which receive no new jobs. They are not counted in the fields above.
     """
     running: list[RunningView]
     """
-    The attempts that hold something there, of runs that the caller may see, the newest first.
+    Attempts with allocations on the cluster, from runs that the caller may see, newest first.
     """
     others: int
     """
-    How many others there are, of projects that the caller is no member of.
+    Number of other attempts, from projects that the caller is not a member of.
     """
     templates: list[RunnableView]
     """
-    The newest version of each task template, and whether it can run there.
+    Newest version of each task template, and whether it can run on the cluster.
     """
 
 
 class LiveEvent3(TypedDict):
     """
-    A task has changed.
+    A task was changed.
     """
 
     run_id: str
     """
-    The run.
+    Run.
     """
     task: TaskView
     """
-    The task as it is now.
+    Current state of the task.
     """
     kind: Literal['task']
 
@@ -8981,69 +9028,70 @@ class Item26(TypedDict):
 
     id: str
     """
-    Its id.
+    ID.
     """
     project: str
     """
-    The project.
+    Project.
     """
     pipeline: str
     """
-    The pipeline.
+    Pipeline.
     """
     cluster: NotRequired[str | None]
     """
-    The cluster that it runs on; absent in lists.
+    Cluster that the run is on. Omitted in lists.
     """
     version: NotRequired[int | None]
     """
-    The version of the pipeline; absent when a document was posted.
+    Version of the pipeline. Omitted if the run was started from a document.
     """
     user: str
     """
-    The name of who started it.
+    Name of the user who started the run.
     """
     acting_user: NotRequired[str | None]
     """
-    The name of who last resumed it or ran a part of it again: what it does since, it does for them.
+    Name of the user who last resumed the run or reran part of it. Since then, the run runs as this user.
     """
     state: str
     """
-    `queued`, `running`, `cancelling`, `succeeded`, `failed` or `cancelled`.
+    State of the run: `queued`, `running`, `cancelling`, `succeeded`, `failed` or `cancelled`.
     """
     created_at: str
     """
-    When it was asked for.
+    Time at which the run was requested.
     """
     started_at: NotRequired[str | None]
     ended_at: NotRequired[str | None]
     duration_seconds: NotRequired[float | None]
     """
-    From its beginning to its end; absent before that: count from `started_at`.
+    Time from start to end, in seconds. Omitted until the run has ended. Until then, calculate it from
+    `started_at`.
     """
     queued_seconds: NotRequired[float | None]
     """
-    How long it waited for other runs of its pipeline; absent while it does.
+    Time that the run waited for other runs of its pipeline, in seconds. Omitted while it is waiting.
     """
     wait: NotRequired[RunWaitView | None]
     tasks: TaskCounts
     """
-    Its tasks.
+    Number of tasks, by state.
     """
     effective: NotRequired[EffectiveView | None]
     message: NotRequired[str | None]
     """
-    What somebody should know about it.
+    Message with information about the run that users should know.
     """
     parameters: dict[str, Any]
     """
-    The parameters that it was started with, without the pipeline's own defaults.
+    Parameters that the run was started with, without the defaults of the pipeline.
     """
     parent: NotRequired[ParentView | None]
     trigger: str
     """
-    What started it: `person`, `schedule`, `backfill`, `pipeline` (the end of another one), `file` (one that arrived), `hook`
-    or `task`.
+    What started the run: `person`, `schedule`, `backfill`, `pipeline` (another run ended), `file` (a file
+    arrived), `hook` or `task`.
     """
     logical_date: NotRequired[str | None]
     late_at: NotRequired[str | None]
@@ -9056,11 +9104,11 @@ class PageRunView(TypedDict):
 
     items: list[Item26]
     """
-    The items, in the list's order.
+    Items, in the order of the list.
     """
     next_cursor: NotRequired[str | None]
     """
-    Ask for the next page with this as `cursor`; absent on the last page.
+    Cursor of the next page, to be sent as `cursor`. Omitted on the last page.
     """
 
 
@@ -9071,69 +9119,70 @@ class RunView(TypedDict):
 
     id: str
     """
-    Its id.
+    ID.
     """
     project: str
     """
-    The project.
+    Project.
     """
     pipeline: str
     """
-    The pipeline.
+    Pipeline.
     """
     cluster: NotRequired[str | None]
     """
-    The cluster that it runs on; absent in lists.
+    Cluster that the run is on. Omitted in lists.
     """
     version: NotRequired[int | None]
     """
-    The version of the pipeline; absent when a document was posted.
+    Version of the pipeline. Omitted if the run was started from a document.
     """
     user: str
     """
-    The name of who started it.
+    Name of the user who started the run.
     """
     acting_user: NotRequired[str | None]
     """
-    The name of who last resumed it or ran a part of it again: what it does since, it does for them.
+    Name of the user who last resumed the run or reran part of it. Since then, the run runs as this user.
     """
     state: str
     """
-    `queued`, `running`, `cancelling`, `succeeded`, `failed` or `cancelled`.
+    State of the run: `queued`, `running`, `cancelling`, `succeeded`, `failed` or `cancelled`.
     """
     created_at: str
     """
-    When it was asked for.
+    Time at which the run was requested.
     """
     started_at: NotRequired[str | None]
     ended_at: NotRequired[str | None]
     duration_seconds: NotRequired[float | None]
     """
-    From its beginning to its end; absent before that: count from `started_at`.
+    Time from start to end, in seconds. Omitted until the run has ended. Until then, calculate it from
+    `started_at`.
     """
     queued_seconds: NotRequired[float | None]
     """
-    How long it waited for other runs of its pipeline; absent while it does.
+    Time that the run waited for other runs of its pipeline, in seconds. Omitted while it is waiting.
     """
     wait: NotRequired[RunWaitView | None]
     tasks: TaskCounts
     """
-    Its tasks.
+    Number of tasks, by state.
     """
     effective: NotRequired[EffectiveView | None]
     message: NotRequired[str | None]
     """
-    What somebody should know about it.
+    Message with information about the run that users should know.
     """
     parameters: dict[str, Any]
     """
-    The parameters that it was started with, without the pipeline's own defaults.
+    Parameters that the run was started with, without the defaults of the pipeline.
     """
     parent: NotRequired[ParentView | None]
     trigger: str
     """
-    What started it: `person`, `schedule`, `backfill`, `pipeline` (the end of another one), `file` (one that arrived), `hook`
-    or `task`.
+    What started the run: `person`, `schedule`, `backfill`, `pipeline` (another run ended), `file` (a file
+    arrived), `hook` or `task`.
     """
     logical_date: NotRequired[str | None]
     late_at: NotRequired[str | None]
@@ -9141,24 +9190,24 @@ class RunView(TypedDict):
 
 class Snapshot(TypedDict):
     """
-    The whole present state of what a stream is about.
+    Complete current state of the subject of a stream.
     """
 
     at: str
     """
-    The server's time.
+    Server time.
     """
     runs: list[RunView]
     """
-    Of a run's stream, the run; otherwise the newest runs, those that go on among them.
+    On a run's stream, the run. On other streams, the newest runs, including active runs.
     """
     tasks: list[TaskView]
     """
-    Of a run's stream, its tasks.
+    On a run's stream, the tasks of the run.
     """
     truncated: bool
     """
-    Whether there are more tasks or runs than are sent: ask the lists.
+    Whether more tasks or runs exist than were sent. Use the list operations to get them.
     """
 
 
@@ -9169,11 +9218,11 @@ class StartedView(TypedDict):
 
     run: RunView
     """
-    The run.
+    Run.
     """
     warnings: list[ProblemView]
     """
-    What runs, and probably not as meant.
+    Warnings about what is valid but probably unintended.
     """
 
 
@@ -9193,34 +9242,34 @@ VersionsComparisonView = TypedDict(
 
 class ComparisonView(TypedDict):
     """
-    Two runs beside each other.
+    Comparison of two runs.
     """
 
     left: RunView
     """
-    The run of the path.
+    Run from the path.
     """
     right: RunView
     """
-    The run that it is compared with.
+    Run that it is compared with.
     """
     parameters: list[ValuePair]
     """
-    Parameters, by name; equal ones too.
+    Parameters by name, including equal ones.
     """
     tasks: list[TaskPair]
     """
-    Tasks, in the order of the left run, then those that only the right one has.
+    Tasks in the order of the left run, followed by tasks that only the right run has.
     """
     metrics: list[MetricPair]
     """
-    Metrics, by name, task and instance, those of both runs.
+    Metrics of both runs, by name, task and instance.
     """
 
 
 class LiveEvent1(Snapshot):
     """
-    The whole present state: what was known before is to be replaced by it.
+    Complete current state. It replaces any earlier state.
     """
 
     kind: Literal['snapshot']
@@ -9228,17 +9277,17 @@ class LiveEvent1(Snapshot):
 
 class LiveEvent2(TypedDict):
     """
-    A run is new or has changed.
+    A run was created or changed.
     """
 
     run: RunView
     """
-    The run as it is now.
+    Current state of the run.
     """
     kind: Literal['run']
 
 
 LiveEvent: TypeAlias = LiveEvent1 | LiveEvent2 | LiveEvent3 | LiveEvent4 | LiveEvent5 | LiveEvent6
 """
-Something that happened.
+An event.
 """

@@ -11,7 +11,7 @@ use super::cases::Case;
 /// One measured value.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Figure {
-    /// What was measured.
+    /// Measurement.
     pub name: String,
     /// The value.
     pub value: f64,

@@ -23,37 +23,37 @@ use self::cases::{CASES, Case, PARTS};
 use self::figures::{Figure, machine, report};
 use crate::show;
 
-/// What is measured, and how often.
+/// `cubeloom bench`
 #[derive(Args, Debug)]
 pub struct BenchArgs {
-    /// Cases, by name; all when none is given.
+    /// Names of the cases to run [default: all]
     cases: Vec<String>,
-    /// How often each case is run; its figures are medians.
+    /// Number of rounds per case; the results are medians
     #[arg(long, default_value_t = 5)]
     rounds: usize,
-    /// Finished tasks in the database, for the case `history`.
+    /// Number of finished tasks in the database, for the case `history`
     #[arg(long, default_value_t = 3_000_000)]
     history: usize,
-    /// Lists the cases.
+    /// List the cases instead of running them
     #[arg(long)]
     list: bool,
-    /// Runs one round of one case in this process and prints its figures as JSON.
+    /// Run one round of one case in this process and print its figures as JSON
     #[arg(long, hide = true)]
     one: bool,
-    /// Where scratch folders are made.
+    /// Folder for scratch files
     #[arg(long, default_value = "/var/tmp")]
     scratch: PathBuf,
 }
 
-/// What a case is told.
+/// The input of a case.
 pub struct Setting {
-    /// An empty folder of its own, reachable for workers.
+    /// An empty folder for this case only, which workers can reach.
     pub folder: PathBuf,
-    /// How many finished tasks the case `history` writes.
+    /// Number of finished tasks that the case `history` writes.
     pub history: usize,
 }
 
-/// Runs the cases that were asked for.
+/// Runs the requested cases.
 ///
 /// # Errors
 /// When a case is unknown or fails.

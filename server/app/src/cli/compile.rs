@@ -11,31 +11,32 @@ use super::Parameters;
 #[command(after_help = "Examples:\n  cubeloom compile examples/hello/pipeline.yaml --for local\n  \
 cubeloom compile examples/hello/pipeline.yaml --for kubernetes --facts cluster.yaml\n  \
 cubeloom compile examples/hello/pipeline.yaml --for slurm --facts cluster.yaml --write\n\n\
-Without --facts a cluster that has everything is assumed. docs/kubernetes.md and docs/slurm.md have the form of the file.")]
+Without --facts, a cluster with every feature is assumed.\n\
+docs/kubernetes.md and docs/slurm.md describe the format of the file.")]
 pub struct Compile {
-    /// The pipeline, YAML or JSON
+    /// Pipeline file (YAML or JSON)
     pub file: PathBuf,
-    /// For which kind of cluster
+    /// Kind of target cluster
     #[arg(long = "for", value_enum, default_value_t)]
     pub target: Target,
-    /// What the Kubernetes or Slurm cluster has, YAML or JSON
+    /// Description of the Kubernetes or Slurm cluster (YAML or JSON)
     #[arg(long, value_name = "FILE")]
     pub facts: Option<PathBuf>,
-    /// For Slurm: write what the scripts need where the facts say, and print what to submit
+    /// Slurm only: write the job files to the paths in the facts, and print the `sbatch` commands
     #[arg(long)]
     pub write: bool,
     #[command(flatten)]
     pub parameters: Parameters,
 }
 
-/// A kind of cluster.
+/// The kinds of target clusters.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 pub enum Target {
-    /// Processes on this machine.
+    /// Processes on this machine
     #[default]
     Local,
-    /// Objects of a Kubernetes cluster.
+    /// Kubernetes manifests
     Kubernetes,
-    /// Scripts for a Slurm cluster.
+    /// Slurm batch scripts
     Slurm,
 }

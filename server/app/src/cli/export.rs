@@ -7,11 +7,11 @@ use clap::Subcommand;
 /// `export`
 #[derive(Debug, Subcommand)]
 pub enum Export {
-    /// An Argo Workflow
+    /// Export a pipeline as an Argo Workflow
     Argo {
-        /// The pipeline, YAML or JSON
+        /// Pipeline file (YAML or JSON)
         file: PathBuf,
-        /// Where to write it, instead of printing it
+        /// Output file [default: standard output]
         #[arg(short, long, value_name = "FILE")]
         out: Option<PathBuf>,
     },

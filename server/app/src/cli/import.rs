@@ -7,29 +7,29 @@ use clap::{Args, Subcommand};
 /// `import`
 #[derive(Debug, Subcommand)]
 pub enum Import {
-    /// Pipelines and job templates of Cube Studio
+    /// Convert pipelines and job templates of Cube Studio
     CubeStudio(CubeStudio),
 }
 
 /// `import cube-studio`
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Example:\n  cubeloom import cube-studio init-pipeline.json --templates init-job-template.json -o imported\n\n\
-Without -o the documents are printed, with `---` between them. What could not be carried over as it was is told on\nstandard error."
-)]
+#[command(after_help = "Example:\n  cubeloom import cube-studio init-pipeline.json \
+--templates init-job-template.json -o imported\n\n\
+Without -o, the documents are printed with `---` between them.\n\
+Changes and unsupported settings are listed on standard error.")]
 pub struct CubeStudio {
-    /// The pipelines, or job templates, JSON
+    /// JSON file with pipelines or job templates
     pub file: PathBuf,
-    /// The job templates that the pipelines use, JSON
+    /// JSON file with the job templates that the pipelines use
     #[arg(long, value_name = "FILE")]
     pub templates: Option<PathBuf>,
-    /// What the pipeline is to be called, when the file has one
+    /// Name for the pipeline, if the file contains exactly one
     #[arg(long)]
     pub name: Option<String>,
-    /// A folder for the documents
+    /// Output folder [default: standard output]
     #[arg(short, long, value_name = "FOLDER")]
     pub out: Option<PathBuf>,
-    /// Install the job templates for every project, where their names are free
+    /// Install the job templates for all projects, except those whose names are taken
     #[arg(long)]
     pub install: bool,
 }

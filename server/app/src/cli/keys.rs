@@ -5,13 +5,13 @@ use clap::Subcommand;
 /// `keys`
 #[derive(Debug, Subcommand)]
 pub enum KeysCommand {
-    /// Encrypt all secrets with a new key, also while a server runs
+    /// Encrypt all secrets with a new key; the server can keep running
     ///
-    /// The new key is put before the others in the file that holds them. Where the key comes from a variable, put it there
-    /// first: then only the secrets are encrypted anew.
+    /// The new key is added at the beginning of the key file. If an environment variable holds the keys, add
+    /// the new key at its beginning first; the command then only re-encrypts the secrets.
     Rotate,
-    /// Remove the keys that nothing in the database is encrypted with any more
+    /// Remove all keys except the newest, once no secret uses them
     ///
-    /// A backup of the database from before needs them: keep a copy of the file as long as you keep that.
+    /// Older database backups need the removed keys: keep a copy of the key file as long as those backups.
     Forget,
 }

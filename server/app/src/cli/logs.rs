@@ -8,29 +8,29 @@ use clap::Args;
     after_help = "Examples:\n  cubeloom logs latest\n  cubeloom logs latest train --worker worker-1 --follow"
 )]
 pub struct Logs {
-    /// The run
+    /// Run id, its beginning or end, or `latest`
     pub run: String,
-    /// Only this task's
+    /// Task [default: all]
     pub task: Option<String>,
-    /// Only this instance's of a `for_each` task
+    /// Instance of a `for_each` task, from 0 [default: all]
     #[arg(long, value_name = "N", requires = "task")]
     pub instance: Option<u32>,
-    /// This attempt's [default: the latest]
+    /// Attempt, from 1 [default: the latest]
     #[arg(long, value_name = "N", requires = "task")]
     pub attempt: Option<u32>,
-    /// Only this worker's, e.g. worker-0
+    /// Worker, e.g. worker-0 [default: all]
     #[arg(long, value_name = "WORKER")]
     pub worker: Option<String>,
-    /// Go on until the run has ended
+    /// Follow the logs until the run ends
     #[arg(long, short)]
     pub follow: bool,
-    /// Only the last N lines of each worker
+    /// Print only the last N lines of each log
     #[arg(long, value_name = "N")]
     pub tail: Option<usize>,
-    /// Only standard output
+    /// Print only standard output
     #[arg(long, conflicts_with = "stderr")]
     pub stdout: bool,
-    /// Only standard error
+    /// Print only standard error
     #[arg(long)]
     pub stderr: bool,
 }

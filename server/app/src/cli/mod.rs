@@ -39,16 +39,16 @@ pub use user::{Place, UserAdd, UserCommand};
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  done; of a run: it succeeded
-  1  the run failed, or a check did
-  2  the call or a document is not valid
+  0  success
+  1  the run or the check failed
+  2  invalid arguments or document
   3  the run was cancelled
-  4  the data folder, the database or this machine does not allow it
-  5  told to leave while the run goes on
+  4  error of the data folder, the database or this machine
+  5  detached by a signal; the run continues
 
-A run is named by its id, by the beginning or end of it, or by `latest`.";
+RUN is a run id, its beginning or end, or `latest`.";
 
-/// Runs pipelines of machine-learning tasks.
+/// Run machine-learning pipelines on this machine, Kubernetes and Slurm
 #[derive(Debug, Parser)]
 #[command(name = "cubeloom", version, about, after_help = EXIT_CODES, disable_help_subcommand = true)]
 pub struct Cli {
@@ -58,26 +58,26 @@ pub struct Cli {
     pub command: Command,
 }
 
-/// Options of every command.
+/// Global options.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Global options")]
 pub struct Global {
-    /// The data folder [default: /var/lib/cubeloom as root, else ~/.local/share/cubeloom]
+    /// Data folder [default: /var/lib/cubeloom as root, else ~/.local/share/cubeloom]
     #[arg(long, global = true, value_name = "FOLDER")]
     pub data: Option<PathBuf>,
-    /// The configuration [default: cubeloom.toml in the data folder, else /etc/cubeloom/cubeloom.toml]
+    /// Configuration file [default: cubeloom.toml in the data folder, else /etc/cubeloom/cubeloom.toml]
     #[arg(long, global = true, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// The folder of the task templates [default: found beside the program]
+    /// Task template folder [default: next to the program]
     #[arg(long, global = true, value_name = "FOLDER")]
     pub templates: Option<PathBuf>,
-    /// How results are printed
-    #[arg(long, global = true, value_enum, default_value_t, value_name = "FORM")]
+    /// Output format
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "FORMAT")]
     pub output: Output,
 }
 
 impl Global {
-    /// What of it is configuration.
+    /// The options that override the configuration.
     pub fn flags(&self) -> Flags {
         Flags { config: self.config.clone(), data: self.data.clone(), templates: self.templates.clone() }
     }
@@ -88,66 +88,67 @@ impl Global {
 pub enum Command {
     /// Run a pipeline
     Run(Run),
-    /// Run what is asked for, and answer browsers and programs, until told to stop
+    /// Start the server: engine, REST API and web UI
     ///
-    /// The first TERM or Ctrl-C drains: what is known is stored, and jobs go on. The second ends the server at once.
+    /// The first TERM or Ctrl-C drains the server: it saves its state and exits. The second stops it
+    /// immediately. Jobs continue.
     Serve(Serve),
-    /// Print exactly what a pipeline's tasks submit
+    /// Print the jobs that a pipeline would submit
     Compile(Compile),
-    /// Say everything that is wrong with a pipeline
+    /// Validate a pipeline and list its problems
     Validate {
-        /// The pipeline, YAML or JSON
+        /// Pipeline file (YAML or JSON)
         file: PathBuf,
     },
-    /// Make documents of another platform's files
+    /// Convert files of another platform to Cubeloom documents
     #[command(subcommand)]
     Import(Import),
-    /// Write a pipeline as another platform's file
+    /// Export a pipeline to the format of another platform
     #[command(subcommand)]
     Export(Export),
-    /// Say what this machine offers, and what is missing
+    /// Check what this machine supports and what is missing
     Check,
-    /// Measure speed and size, each beside its baseline
+    /// Run benchmarks and compare them with their baselines
     Bench(crate::bench::BenchArgs),
-    /// Print a JSON Schema
+    /// Print a JSON Schema or the OpenAPI document
     Schema {
-        /// Of what
+        /// Schema to print
         kind: SchemaKind,
     },
-    /// Look at task templates
+    /// Manage task templates
     #[command(subcommand)]
     Template(Template),
-    /// Look at how memory and CPU are chosen
+    /// Evaluate right-sizing rules on traces
     #[command(subcommand)]
     Sizing(Sizing),
-    /// List runs, or show one
+    /// List runs, or show a run
     Runs(Runs),
-    /// Print what the workers of a run wrote
+    /// Print the logs of a run
     Logs(Logs),
-    /// Stop a run
+    /// Cancel a run
     Cancel(OfRun),
-    /// Run again what failed or was not reached, keeping what succeeded
+    /// Resume a finished run: rerun failed and unreached tasks
     Resume(OfRun),
-    /// Run tasks of a finished run, and everything after them, again
+    /// Rerun tasks of a finished run and all downstream tasks
     Rerun(Rerun),
-    /// Answer what a task asks that waits for a person
+    /// Approve or reject a task that waits for approval
     Decide(Decide),
     /// Copy files between this machine, web servers, S3, COS, OSS and HDFS
     Transfer(cubeloom_storage::transfer::Args),
-    /// Accounts of people, and one-time links for them
+    /// Manage users and one-time links
     #[command(subcommand)]
     User(UserCommand),
-    /// Tokens with which programs use the API
+    /// Manage API tokens
     #[command(subcommand)]
     Token(TokenCommand),
-    /// The keys that secrets are encrypted with
+    /// Manage the encryption keys of secrets
     #[command(subcommand)]
     Keys(KeysCommand),
-    /// Print the settings in force, and where each comes from
+    /// Print the effective settings and their sources
     Config,
-    /// Print completions for a shell
+    /// Print a shell completion script
     Completions {
-        /// The shell
+        /// Shell
         shell: clap_complete::Shell,
     },
 }

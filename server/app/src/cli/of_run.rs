@@ -2,22 +2,22 @@
 
 use clap::{Args, ValueEnum};
 
-/// A command about a run.
+/// Arguments of a command on a run.
 #[derive(Debug, Args)]
 pub struct OfRun {
-    /// The run
+    /// Run id, its beginning or end, or `latest`
     pub run: String,
     #[command(flatten)]
     pub follow: Following,
 }
 
-/// Whether somebody waits for a run.
+/// Whether the command waits for the run.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct Following {
-    /// Show progress, and a table at the end
+    /// Show progress, and a summary at the end
     #[arg(long)]
     pub watch: bool,
-    /// Leave it to the server, and return at once
+    /// Leave the run to the server and return immediately
     #[arg(long, conflicts_with = "watch")]
     pub detach: bool,
 }
@@ -25,9 +25,9 @@ pub struct Following {
 /// `rerun`
 #[derive(Debug, Args)]
 pub struct Rerun {
-    /// The run
+    /// Run id, its beginning or end, or `latest`
     pub run: String,
-    /// A task to begin with; may be given several times
+    /// Task to rerun, with all downstream tasks; can be repeated
     #[arg(long, value_name = "TASK", required = true)]
     pub from: Vec<String>,
     #[command(flatten)]
@@ -37,27 +37,27 @@ pub struct Rerun {
 /// `decide`
 #[derive(Debug, Args)]
 pub struct Decide {
-    /// The run
+    /// Run id, its beginning or end, or `latest`
     pub run: String,
-    /// The task that waits
+    /// Task that waits for approval
     pub task: String,
-    /// The answer
+    /// Decision
     pub answer: Answer,
-    /// Why, for those who read it later
+    /// Reason, stored with the decision
     #[arg(long, value_name = "TEXT")]
     pub comment: Option<String>,
-    /// The instance, of a task with `for_each`
+    /// Instance of a `for_each` task
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub instance: u32,
     #[command(flatten)]
     pub follow: Following,
 }
 
-/// What somebody decides.
+/// The decisions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Answer {
-    /// The task ends well
+    /// Approve: the task succeeds
     Yes,
-    /// The task fails, unless it says that a no lets the run go on
+    /// Reject: the task fails, unless its argument `on_rejection` is `go_on`
     No,
 }

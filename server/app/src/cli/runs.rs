@@ -9,13 +9,13 @@ use cubeloom_domain::state::RunState;
 pub struct Runs {
     #[command(subcommand)]
     pub show: Option<RunsCommand>,
-    /// Only runs in this state; may be given several times
+    /// List only runs in this state, such as running or failed; can be repeated
     #[arg(long, value_parser = run_state, value_name = "STATE")]
     pub state: Vec<RunState>,
-    /// Only runs of this pipeline
+    /// List only runs of this pipeline
     #[arg(long, value_name = "NAME")]
     pub pipeline: Option<String>,
-    /// At most so many
+    /// Maximum number of runs
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub limit: usize,
 }
@@ -23,9 +23,9 @@ pub struct Runs {
 /// `runs show`
 #[derive(Debug, Subcommand)]
 pub enum RunsCommand {
-    /// Show one run: its tasks, its results
+    /// Show a run with its tasks and results
     Show {
-        /// The run
+        /// Run id, its beginning or end, or `latest`
         run: String,
     },
 }

@@ -2,13 +2,13 @@
 
 use clap::ValueEnum;
 
-/// What has a schema.
+/// The schemas.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum SchemaKind {
-    /// Pipeline documents.
+    /// Pipeline documents
     Pipeline,
-    /// Task templates.
+    /// Task templates
     Template,
-    /// The REST API (OpenAPI 3.1).
+    /// REST API (OpenAPI 3.1)
     Openapi,
 }

@@ -7,10 +7,10 @@ use clap::Args;
 /// `cubeloom serve`
 #[derive(Debug, Args)]
 pub struct Serve {
-    /// Start this pipeline once the server is ready, and show its progress and its results here
+    /// Start this pipeline when the server is ready, and show its progress and results
     #[arg(long, value_name = "FILE")]
     pub run: Option<PathBuf>,
-    /// End when that run has ended, with its exit code
+    /// Exit when that run ends, with its exit code
     #[arg(long, requires = "run")]
     pub once: bool,
 }

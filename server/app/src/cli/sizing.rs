@@ -9,24 +9,25 @@ use cubeloom_sizing::{BOUNDS, BUILT_IN};
 /// `sizing`
 #[derive(Debug, Subcommand)]
 pub enum Sizing {
-    /// Score rules on a trace of attempts, beside what people asked for and what would have been enough
+    /// Score right-sizing rules on a trace, compared with the request and the true need
     Replay(Replay),
-    /// Write a trace to try rules on, made from a seed
+    /// Print a synthetic trace
     Generate(Generate),
 }
 
 /// `sizing replay`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The trace is CSV with the columns task, submitted, finished, requested_cpu, requested_memory_bytes, peak_memory_bytes,
-cpu_used, input_bytes (may be empty) and status. Times are seconds, or moments like 2026-01-31T06:00:00Z.
+The trace is CSV with the columns task, submitted, finished, requested_cpu, requested_memory_bytes,
+peak_memory_bytes, cpu_used, input_bytes (can be empty) and status. Times are seconds, or timestamps
+like 2026-01-31T06:00:00Z.
 
 Example:
   cubeloom sizing generate mixed > trace.csv && cubeloom sizing replay trace.csv")]
 pub struct Replay {
-    /// The trace; `-` for standard input
+    /// Trace file (CSV); `-` for standard input
     pub trace: PathBuf,
-    /// Only these rules; `known-after-first`, which is a bound and no rule, is played only where it is named
+    /// Rules to score, comma-separated [default: all except the bound `known-after-first`]
     #[arg(long, value_delimiter = ',', value_name = "NAMES",
         value_parser = clap::builder::PossibleValuesParser::new(BUILT_IN.into_iter().chain(BOUNDS)))]
     pub policy: Vec<String>,
@@ -35,29 +36,29 @@ pub struct Replay {
 /// `sizing generate`
 #[derive(Debug, Args)]
 pub struct Generate {
-    /// What it is mostly made of
+    /// Kind of workload
     #[arg(value_enum, default_value = "mixed")]
     pub kind: KindWord,
-    /// How many attempts
+    /// Number of attempts
     #[arg(long, default_value_t = 10_000, value_name = "N")]
     pub attempts: usize,
-    /// Another seed is another trace
+    /// Seed of the random generator
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub seed: u64,
 }
 
-/// A kind of trace.
+/// The kinds of workloads.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum KindWord {
-    /// A bit of everything
+    /// A mix of the other kinds
     Mixed,
-    /// Nightly pipelines: nearly the same peaks, now and then another version
+    /// Nightly pipelines: nearly constant peaks, sometimes changed by a new version
     Pipelines,
-    /// Science workflows: many short tasks whose memory follows their input
+    /// Scientific workflows: many short tasks; memory depends on the input size
     Workflows,
-    /// Training: few, long and large, with two modes or growth
+    /// Training: few, long and large attempts, some with two modes or growth
     Training,
-    /// Notebooks and one-off programs: few attempts of each task, a wide spread
+    /// Notebooks and one-off programs: few attempts of each task, with varying peaks
     Adhoc,
 }
 

@@ -7,22 +7,22 @@ use clap::Subcommand;
 /// `template`
 #[derive(Debug, Subcommand)]
 pub enum Template {
-    /// Say everything that is wrong with templates
+    /// Validate templates and list their problems
     Check {
-        /// Folders of templates, or of one [default: the folder in use]
+        /// Template folders, or folders with several templates [default: the folder in use]
         paths: Vec<PathBuf>,
     },
-    /// Install templates for every project
+    /// Install templates for all projects
     Install {
-        /// Their folders, with the programs that they run, or documents by themselves, YAML or JSON
+        /// Template folders with their programs, or single documents (YAML or JSON)
         #[arg(required = true)]
         files: Vec<PathBuf>,
     },
-    /// List the templates
+    /// List templates
     List,
-    /// Show one template: its help, its arguments, its roles
+    /// Show the help, arguments and roles of a template
     Show {
-        /// Its name, or `name@version`
+        /// Template name, or `name@version`
         name: String,
     },
 }

@@ -7,13 +7,13 @@ use cubeloom_domain::identity::Scope;
 /// `token`
 #[derive(Debug, Subcommand)]
 pub enum TokenCommand {
-    /// Make a token, and print it: it is shown only once
+    /// Create a token and print it; it is shown only once
     Create(TokenCreate),
-    /// List the tokens
+    /// List tokens
     List,
-    /// End a token at once
+    /// Revoke a token
     Revoke {
-        /// Its id, the part between `clt_` and the next `_`
+        /// Token id: the part between `clt_` and the next `_`
         id: String,
     },
 }
@@ -24,33 +24,33 @@ pub enum TokenCommand {
     after_help = "Example:\n  cubeloom token create --user ada --name nightly --scope run --expires 30d"
 )]
 pub struct TokenCreate {
-    /// Whose [default: the administrator's, when there is one only]
+    /// Owner of the token [default: the administrator, if there is only one]
     #[arg(long, value_name = "NAME")]
     pub user: Option<String>,
-    /// What it is for
+    /// Name of the token
     #[arg(long, value_name = "TEXT", default_value = "command line")]
     pub name: String,
-    /// What it may be used for
+    /// Scope of the token
     #[arg(long, value_enum, default_value = "write")]
     pub scope: ScopeWord,
-    /// Only in this project
+    /// Restrict the token to this project
     #[arg(long, value_name = "PROJECT")]
     pub project: Option<String>,
-    /// For how long, e.g. 30d [default: for ever]
-    #[arg(long, value_name = "TIME")]
+    /// Lifetime, e.g. 30d or 12h [default: never expires]
+    #[arg(long, value_name = "DURATION")]
     pub expires: Option<Span>,
 }
 
-/// What a token may be used for.
+/// The scopes of tokens.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum ScopeWord {
-    /// Only look
+    /// Read only
     Read,
-    /// Look, start and stop runs
+    /// Read, start and stop runs
     Run,
-    /// Everything that its person may do in projects
+    /// All project permissions of the owner
     Write,
-    /// Everything that its person may do
+    /// All permissions of the owner
     Admin,
 }
 

@@ -6,25 +6,25 @@ use cubeloom_domain::identity::Role;
 /// `user`
 #[derive(Debug, Subcommand)]
 pub enum UserCommand {
-    /// Make an account
+    /// Create a user
     ///
-    /// Without a password it prints a one-time link with which the person sets one.
+    /// Without --password-stdin, prints a one-time link for setting the password.
     Add(UserAdd),
-    /// List the accounts
+    /// List users
     List,
-    /// Print a one-time link with which somebody sets a new password
+    /// Print a one-time link for resetting a password
     Link {
-        /// Who
+        /// User name
         name: String,
     },
-    /// Print a one-time link with which somebody makes an account
+    /// Print a one-time invitation link for creating an account
     Invite {
-        /// They will administer the platform
+        /// Make the user an administrator
         #[arg(long)]
         admin: bool,
         #[command(flatten)]
         place: Place,
-        /// Whom it is for
+        /// Note, e.g. the recipient
         #[arg(long, value_name = "TEXT")]
         note: Option<String>,
     },
@@ -33,43 +33,43 @@ pub enum UserCommand {
 /// `user add`
 #[derive(Debug, Args)]
 pub struct UserAdd {
-    /// What they sign in with
+    /// User name for signing in
     pub name: String,
-    /// What they are called [default: the name]
+    /// Display name [default: the user name]
     #[arg(long, value_name = "TEXT")]
     pub display_name: Option<String>,
-    /// Where they can be reached
+    /// Email address
     #[arg(long, value_name = "ADDRESS")]
     pub email: Option<String>,
-    /// They administer the platform
+    /// Make the user an administrator
     #[arg(long)]
     pub admin: bool,
-    /// Read the password from the standard input
+    /// Read the password from standard input
     #[arg(long)]
     pub password_stdin: bool,
     #[command(flatten)]
     pub place: Place,
 }
 
-/// A place in a project.
+/// Membership of a project.
 #[derive(Debug, Args)]
 pub struct Place {
-    /// They become a member of this project
+    /// Add the user to this project
     #[arg(long, value_name = "PROJECT")]
     pub project: Option<String>,
-    /// What they may do there [default: editor]
+    /// Role in the project [default: editor]
     #[arg(long, value_enum, requires = "project")]
     pub role: Option<RoleWord>,
 }
 
-/// What a member may do.
+/// The roles of members.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum RoleWord {
-    /// Look at everything but secrets
+    /// Read everything except secrets
     Viewer,
-    /// Start runs, change pipelines
+    /// Also start runs and change pipelines
     Editor,
-    /// Change the project, its members and its secrets
+    /// Also change the project, its members and its secrets
     Owner,
 }
 

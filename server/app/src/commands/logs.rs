@@ -71,7 +71,7 @@ fn chosen(attempts: Vec<AttemptRecord>, args: &Logs) -> Vec<AttemptRecord> {
     chosen
 }
 
-/// One stream of one worker.
+/// A log stream of a worker.
 #[derive(Debug, PartialEq, Eq)]
 struct LogFile {
     /// Who wrote it: `task worker-0`.

@@ -298,7 +298,7 @@ pub struct Smtp {
     pub port: u16,
     /// How the connection is encrypted.
     pub tls: Encryption,
-    /// The account there.
+    /// Account name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
     /// Its password: `env:NAME`, `file:/path`, or the password itself. It is never printed.

@@ -12,9 +12,9 @@ pub(super) struct Process {
     pub cpu: Duration,
     /// Memory that is not swapped out, in bytes.
     pub resident: u64,
-    /// How many.
+    /// Count.
     pub threads: u64,
-    /// How many.
+    /// Count.
     pub open_files: u64,
     /// How many there may be; none where there is no limit.
     pub most_files: Option<u64>,

@@ -17,7 +17,7 @@ use serde_json::Value;
 pub struct View {
     /// The run itself.
     pub run: RunRecord,
-    /// What it does.
+    /// Description of what it does.
     pub plan: Arc<RunPlan>,
     /// Its tasks, in the plan's order.
     pub tasks: Vec<TaskView>,
@@ -26,7 +26,7 @@ pub struct View {
 /// A task.
 #[derive(Clone, Debug, Default)]
 pub struct TaskView {
-    /// How many instances it has, where that is known.
+    /// Number of instances, if known.
     pub expected: Option<usize>,
     /// What the trials of its search try, by instance.
     pub trials: Vec<Value>,
@@ -43,7 +43,7 @@ pub struct InstanceView {
     pub attempt: Option<AttemptRecord>,
     /// What is made before the attempt can start.
     pub preparing: Option<String>,
-    /// How far its program is.
+    /// Progress of the program.
     pub progress: Option<Progress>,
 }
 

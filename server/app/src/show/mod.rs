@@ -17,13 +17,13 @@ pub use style::{Style, Styles};
 pub use table::{Align, Cell, Table};
 pub use tame::{Tame, tame};
 
-/// How results are printed.
+/// The output formats.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Output {
-    /// For people.
+    /// Tables and text
     #[default]
     Human,
-    /// For programs.
+    /// JSON, for programs
     Json,
 }
 

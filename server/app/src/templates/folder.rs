@@ -33,7 +33,7 @@ pub fn find(said: Option<&Path>, program: &Path) -> anyhow::Result<PathBuf> {
     let mut places = places.into_iter().chain(above);
     places.find(|place| place.is_dir()).and_then(|place| fs::canonicalize(place).ok()).ok_or_else(|| {
         Invalid::error(format!(
-            "no task templates were found beside {}: name their folder with --templates, or [server] templates in the configuration",
+            "no task templates next to {}: set their folder with --templates, or `templates` in `[server]` of the configuration",
             program.display()
         ))
     })

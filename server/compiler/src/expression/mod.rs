@@ -23,7 +23,7 @@ use scan::Segment;
 pub struct Mistake {
     /// What kind of mistake.
     pub code: Code,
-    /// A sentence.
+    /// Message.
     pub message: String,
 }
 

@@ -16,7 +16,7 @@ pub enum Segment<'t> {
 /// Something of another task that an expression reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Read {
-    /// The task.
+    /// Task.
     pub task: String,
     /// The output, unless all are read together.
     pub output: Option<String>,

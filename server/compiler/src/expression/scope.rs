@@ -23,7 +23,7 @@ pub struct Scope<'a> {
     pub item: Option<&'a Value>,
     /// `tasks.<name>.outputs`.
     pub outputs: Option<&'a Outputs>,
-    /// `cards`: how many whole graphics cards each worker asks for; none where it asks for no such.
+    /// `cards`: how many whole GPUs each worker asks for; none where it asks for no such.
     pub cards: Option<u32>,
     /// `processes_per_gpu`: how many processes the platform starts on each card; none where the worker is one process.
     pub processes_per_gpu: Option<u32>,

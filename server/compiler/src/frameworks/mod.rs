@@ -51,7 +51,7 @@ pub struct Framework {
 
 /// How often a role can be there.
 pub struct RoleRule {
-    /// Its name.
+    /// Name.
     pub name: &'static str,
     /// At least so many workers.
     pub min: u32,
@@ -101,7 +101,7 @@ pub struct Member {
     pub role: String,
     /// Its index in the role.
     pub index: u32,
-    /// Its rank over all roles.
+    /// Rank across all roles.
     pub rank: u32,
     /// Its address.
     pub address: String,
@@ -174,7 +174,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 pub enum Doer {
     /// Workers of its own.
     Workers,
-    /// A person.
+    /// A user.
     Person,
     /// A run of another pipeline.
     Run,

@@ -20,11 +20,11 @@ pub struct Imported {
 pub struct ImportedDocument {
     /// What it is.
     pub kind: DocumentKind,
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its text, YAML.
+    /// YAML document.
     pub document: String,
-    /// The report's sentences about it.
+    /// Report messages about it.
     pub notes: Vec<String>,
 }
 
@@ -57,6 +57,6 @@ pub struct ReportLine {
     pub fate: Fate,
     /// Where it stands in the input: a JSON pointer, of the second file with `templates:` before it.
     pub path: String,
-    /// A sentence.
+    /// Message.
     pub message: String,
 }

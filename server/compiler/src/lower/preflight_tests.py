@@ -52,7 +52,7 @@ def test(table):
         if tested:
             judge("card", why)
         if found["card"] is not None and found["card"] < bounds["card"] and not why:
-            why = "a card multiplies %g TFLOP/s, of at least %g" % (found["card"], round(bounds["card"], 2))
+            why = "a GPU multiplies %g TFLOP/s, of at least %g" % (found["card"], round(bounds["card"], 2))
             judge("card", why, "value", found["card"] < floors["card"])
     return found
 
@@ -155,17 +155,17 @@ def cards(count):
     if found is not None and found.strip() != "none":
         speeds = [float(word) for word in found.split()]
         missing = count - len(speeds)
-        why = "%d of its %d cards are not there" % (missing, count) if missing > 0 else None
+        why = "%d of its %d GPUs are not there" % (missing, count) if missing > 0 else None
         return True, min(speeds, default=None), why
     if why:
-        return True, None, "its cards cannot be used: %s" % why
+        return True, None, "its GPUs cannot be used: %s" % why
     query = ["nvidia-smi", "--query-gpu=ecc.errors.uncorrected.volatile.total", "--format=csv,noheader"]
     found, why = asked(query)
     if found is None:
         # An image without it says nothing of the cards.
         return bool(why), None, why and "nvidia-smi: %s" % why
     bad = [word for word in found.split() if word.isdigit() and int(word) > 0]
-    return True, None, "a card has %s memory errors that were not corrected" % bad[0] if bad else None
+    return True, None, "a GPU has %s memory errors that were not corrected" % bad[0] if bad else None
 
 
 def asked(words):
@@ -203,7 +203,7 @@ def multiply():
             torch.cuda.synchronize()
             took = time.monotonic() - began
             if not bool((product == size).all()):
-                sys.exit("card %d multiplies wrongly" % card)
+                sys.exit("GPU %d multiplies wrongly" % card)
         speeds.append("%.2f" % (2 * size**3 * times / took / 1e12))
     print(" ".join(speeds))
 

@@ -27,7 +27,7 @@ use crate::validate;
 /// A pipeline as it was read, and the text that it was read from.
 #[derive(Clone, Debug)]
 pub struct Document {
-    /// The pipeline.
+    /// Pipeline.
     pub pipeline: Pipeline,
     /// What looked wrong when it was read, and does not stop it.
     pub(crate) warnings: Vec<Problem>,

@@ -65,7 +65,7 @@ fn gpu(d: &mut Decoder, node: &Node<'_>) -> Option<GpuRequest> {
     let given = [request.count.is_some(), request.fraction.is_some(), request.memory.is_some()];
     let given = given.into_iter().filter(|given| *given).count();
     if given != 1 && d.problems.len() == before {
-        let message = "give exactly one of `count` (whole cards), `fraction` (a part of one) and `memory`";
+        let message = "give exactly one of `count` (whole GPUs), `fraction` (a part of one) and `memory`";
         d.problem(node, if given == 0 { Code::MissingKey } else { Code::Conflict }, message);
         return None;
     }
@@ -75,7 +75,7 @@ fn gpu(d: &mut Decoder, node: &Node<'_>) -> Option<GpuRequest> {
 fn fraction(d: &mut Decoder, node: &Node<'_>) -> Option<f64> {
     let value = d.float(node)?;
     if value <= 0.0 || value >= 1.0 {
-        let message = format!("{value} is not a part of a card: must be over 0 and under 1");
+        let message = format!("{value} is not a part of a GPU: must be over 0 and under 1");
         d.problem(node, Code::InvalidValue, message);
         return None;
     }

@@ -1,4 +1,4 @@
-//! Whether nodes have the graphics cards that workers ask for: whole ones of a type, shares, or slices by profile.
+//! Whether nodes have the GPUs that workers ask for: whole ones of a type, shares, or slices by profile.
 
 use std::collections::BTreeMap;
 
@@ -27,14 +27,16 @@ fn is_of(gpu: &GpuRequest, card: &GpuFacts) -> bool {
 
 /// Why no node has the cards.
 pub fn lack(gpu: &GpuRequest, nodes: &[&NodeFacts]) -> String {
-    let kind = gpu.kind.as_deref().map(|kind| format!("{kind} ")).unwrap_or_default();
     let profile = gpu.mig_profile().filter(|profile| nodes.iter().any(|node| node.mig.contains_key(profile)));
     let most = nodes.iter().map(|node| match &profile {
         Some(profile) => node.mig.get(profile).copied().unwrap_or(0) as usize,
         None => node.gpus.len(),
     });
     let most = most.max().unwrap_or(0);
-    format!("no node has the {kind}graphics cards that it asks for (the most on one node: {most})")
+    match &gpu.kind {
+        Some(kind) => format!("no node has the {kind} GPUs that it asks for (the most on one node: {most})"),
+        None => format!("no node has the GPUs that it asks for (the most on one node: {most})"),
+    }
 }
 
 /// The first profile of which all workers need more slices than the nodes have: what they need, and what there is.
@@ -54,7 +56,7 @@ pub fn short_of_slices(
         let slices = nodes.iter().filter_map(|node| node.mig.get(&profile));
         // Where none has a number, cards are cut alike and handed out as whole ones.
         let has = slices.copied().reduce(u32::saturating_add)?;
-        let slices = |count: u32| format!("{count} slices `{profile}` of graphics cards");
+        let slices = |count: u32| format!("{count} slices `{profile}` of GPUs");
         (needed > has).then(|| (slices(needed), slices(has)))
     })
 }

@@ -54,7 +54,7 @@ pub struct PlanInputs<'a> {
 pub struct Planned {
     /// The plan.
     pub plan: RunPlan,
-    /// What runs, and probably not as meant.
+    /// Warnings about what is valid but probably unintended.
     pub warnings: Vec<Problem>,
 }
 

@@ -167,7 +167,7 @@ impl Planner<'_> {
             let path = format!("{prefix}/{place}/processes_per_gpu");
             let wrong = match role {
                 _ if divided.is_empty() => Some(format!(
-                    "a worker of the task template `{name}` is one process for the platform: it shares no card with others"
+                    "a worker of the task template `{name}` is one process for the platform: it shares no GPU with others"
                 )),
                 Some(role) if !divided.contains(&role.as_str()) => {
                     let known = listing(divided.iter().copied());
@@ -218,7 +218,7 @@ impl Planner<'_> {
             .filter(|own| own.processes_per_gpu.or(own.gpu.as_ref().map(|_| 1)).is_some());
         let place = own.map_or("resources".to_owned(), |_| format!("role_resources/{role}"));
         let message =
-            "processes share whole cards: ask for a `count` of `gpu`, or leave `processes_per_gpu` out";
+            "processes share whole GPUs: ask for a `count` of `gpu`, or leave `processes_per_gpu` out";
         self.problem(Code::Conflict, format!("{prefix}/{place}/processes_per_gpu"), message);
     }
 
@@ -259,8 +259,8 @@ impl Planner<'_> {
         }
         let shares = |role: &PlannedRole| role.resources.gpu.as_ref().is_some_and(|gpu| gpu.count.is_none());
         if roles.gang > 1 && roles.planned.iter().any(shares) {
-            let message = "several workers that train together on parts of graphics cards wait for each other; whole \
-                           cards with several processes each (`processes_per_gpu`) are faster";
+            let message = "several workers that train together on parts of GPUs wait for each other; whole \
+                           GPUs with several processes each (`processes_per_gpu`) are faster";
             self.problems.push(Problem::warning(
                 Code::Suspicious,
                 format!("{prefix}/resources/gpu"),

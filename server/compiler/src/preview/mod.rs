@@ -27,9 +27,9 @@ pub use lazy::{JobsOf, Tasks};
 /// What one task would submit.
 #[derive(Clone, Debug, Serialize)]
 pub struct TaskPreview<L> {
-    /// The task.
+    /// Task.
     pub task: String,
-    /// The tasks before it.
+    /// Tasks that it depends on.
     pub needs: Vec<String>,
     /// The jobs of its instances.
     pub jobs: Jobs<L>,

@@ -297,7 +297,7 @@ fn what_cannot_be_divided_is_refused_by_its_field() {
             "template: pytorch, resources: {processes_per_gpu: 2, gpu: {fraction: 0.5}}",
             Code::Conflict,
             at,
-            "processes share whole cards",
+            "processes share whole GPUs",
         ),
         (
             "template: tensorflow, role_resources: {ps: {processes_per_gpu: 2}}",
@@ -320,13 +320,13 @@ fn templates_that_start_processes_themselves_say_which_of_the_two_to_leave_out()
         &shipped,
     );
     assert_eq!(path, "/tasks/0/arguments/processes_per_worker");
-    assert!(message.contains("leave one of the two out"), "{message}");
+    assert!(message.contains("remove one of the two"), "{message}");
     let task = "template: pytorch, arguments: {script: a.py}, resources: {processes_per_gpu: 2}";
     assert_eq!(try_job(task, &shipped, &machine()).unwrap().processes(), 4);
     let task = "template: deepspeed, arguments: {script: a.py, gpus: 2}, resources: {processes_per_gpu: 2}";
     let problems = try_job(task, &shipped, &machine()).unwrap_err();
     let of_it = |problem: &Problem| {
-        problem.path == "/tasks/0/arguments/gpus" && problem.message.contains("no two can share one")
+        problem.path == "/tasks/0/arguments/gpus" && problem.message.contains("processes cannot share a GPU")
     };
     assert!(problems.iter().any(of_it), "{problems:?}");
 }

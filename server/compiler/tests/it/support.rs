@@ -39,7 +39,7 @@ pub fn repository() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
-/// A machine with 8 cores and 32 GiB, without graphics cards.
+/// A machine with 8 cores and 32 GiB, without GPUs.
 pub fn machine() -> Facts {
     Facts {
         cluster: "local".into(),

@@ -5,17 +5,17 @@ use super::{Money, Month};
 /// What a project may spend each month, from one month on until another budget is set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// The project.
+    /// Project.
     pub project: String,
     /// The first month that it is for.
     pub month: Month,
     /// How much; none where there is no bound from then on.
     pub amount: Option<Money>,
-    /// From how many hundredths of it on the project is marked.
+    /// Percentage of the budget at which the project is marked.
     pub warn_percent: u32,
-    /// Whether nothing new is started once it is spent.
+    /// Whether nothing new is started after the budget is spent.
     pub stop: bool,
-    /// Counts its changes.
+    /// Revision number, incremented on each change.
     pub revision: u64,
 }
 
@@ -28,9 +28,9 @@ pub struct Standing {
     pub amount: Money,
     /// What is spent.
     pub spent: Money,
-    /// From how many hundredths on the project is marked.
+    /// Percentage of the budget at which the project is marked.
     pub warn_percent: u32,
-    /// Whether nothing new is started once it is spent.
+    /// Whether nothing new is started after the budget is spent.
     pub stop: bool,
 }
 

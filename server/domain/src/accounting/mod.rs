@@ -24,7 +24,7 @@ use crate::resources::{GpuRequest, Resources};
 /// Whom an attempt is counted for: known when it is made, kept with it. Where it is counted, its pool says.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Account {
-    /// Whom it runs for.
+    /// User that it runs for.
     pub user: String,
     /// The task template's name, without its version.
     pub template: String,
@@ -92,11 +92,11 @@ pub struct Figures {
     pub used_gpu: i64,
     /// Cards that were held by attempts of which it was measured whether they worked, in the same unit.
     pub measured_gpu: i64,
-    /// Attempts that ended.
+    /// Number of attempts that ended.
     pub attempts: i64,
     /// Those of them that failed; one whose place was needed for another did not.
     pub failed: i64,
-    /// What it costs.
+    /// Cost.
     pub cost: Cost,
 }
 
@@ -112,7 +112,7 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// All of it.
+    /// Total.
     #[must_use]
     pub fn total(self) -> Money {
         self.cpu.plus(self.memory).plus(self.gpu)
@@ -169,7 +169,7 @@ impl Figures {
         }
     }
 
-    /// Cores times hours that were asked for.
+    /// Requested CPU cores multiplied by hours.
     #[must_use]
     pub fn cpu_hours(&self) -> f64 {
         hours(self.cpu, 1000.0)
@@ -241,13 +241,13 @@ fn hours(seconds: i64, parts: f64) -> f64 {
 pub enum By {
     /// The day, UTC.
     Day,
-    /// The project.
+    /// Project.
     Project,
-    /// Whom it ran for.
+    /// User that it ran for.
     User,
     /// The project and its pipeline.
     Pipeline,
-    /// The task template.
+    /// Task template.
     Template,
     /// The cluster and its node group.
     NodeGroup,
@@ -258,15 +258,15 @@ pub enum By {
 pub struct Line {
     /// The day.
     pub day: Day,
-    /// The project.
+    /// Project.
     pub project: String,
-    /// Whom it ran for.
+    /// User that it ran for.
     pub user: String,
-    /// The pipeline.
+    /// Pipeline.
     pub pipeline: String,
-    /// The task template.
+    /// Task template.
     pub template: String,
-    /// The cluster.
+    /// Cluster.
     pub cluster: String,
     /// The node group; empty for the cluster's other nodes.
     pub node_group: String,

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use super::{Cost, Day, Figures, Money};
 use crate::quota::Pool;
 
-/// What an hour costs.
+/// Prices per hour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rates {
-    /// Of one core.
+    /// Hourly price of one CPU core.
     pub cpu: Money,
-    /// Of one GiB of memory.
+    /// Hourly price of one GiB of memory.
     pub memory: Money,
     /// Of one card.
     pub gpu: Money,
@@ -19,19 +19,19 @@ pub struct Rates {
 /// A price of a pool, as stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Price {
-    /// Its id.
+    /// ID.
     pub id: String,
-    /// The cluster.
+    /// Cluster.
     pub cluster: String,
     /// The node group; empty for every node of the cluster whose group has no price of its own.
     pub node_group: String,
     /// The first day that it is valid.
     pub from: Day,
-    /// What an hour costs.
+    /// Prices per hour.
     pub rates: Rates,
     /// Who entered it.
     pub user: String,
-    /// Counts its changes.
+    /// Revision number, incremented on each change.
     pub revision: u64,
 }
 

@@ -7,15 +7,15 @@ use super::{Day, Figures, Line, PriceList, Rates};
 /// What was held of a pool while one price was valid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Position {
-    /// The cluster.
+    /// Cluster.
     pub cluster: String,
     /// The node group; empty for the cluster's other nodes.
     pub node_group: String,
     /// Since when the price is valid; none where there is no price.
     pub since: Option<Day>,
-    /// What an hour costs.
+    /// Prices per hour.
     pub rates: Rates,
-    /// What was held.
+    /// Allocated resources.
     pub figures: Figures,
 }
 

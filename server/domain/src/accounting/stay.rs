@@ -142,7 +142,7 @@ impl Stay {
         Period { first: Day::of(self.from), last: Day::of(self.until()) }
     }
 
-    /// When the last of it was gone.
+    /// End time of its last part.
     fn until(&self) -> Timestamp {
         self.parts.last().map_or(self.from, |part| part.until)
     }

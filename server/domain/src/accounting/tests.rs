@@ -183,7 +183,7 @@ fn parts_of_cards_are_counted() {
     assert_eq!(gpu(serde_json::json!({"fraction": 0.25})), 250);
     assert_eq!(gpu(serde_json::json!({"count": 2, "type": "3g.40gb"})), 856);
     assert_eq!(gpu(serde_json::json!({"count": 1, "type": "1c.3g.40gb"})), 428);
-    assert_eq!(gpu(serde_json::json!({"count": 2, "type": "H100"})), 0, "whole cards are in the amount");
+    assert_eq!(gpu(serde_json::json!({"count": 2, "type": "H100"})), 0, "whole GPUs are in the amount");
     assert_eq!(gpu(serde_json::json!({"memory": "8Gi"})), 0);
 }
 

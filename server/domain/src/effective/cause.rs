@@ -12,7 +12,7 @@ pub enum Cause {
     Program,
     /// It had too little memory, on the machine or on a card.
     OutOfMemory,
-    /// A graphics card was lost, or is broken.
+    /// A GPU was lost, or is broken.
     Gpu,
     /// The network between its workers, or to others.
     Network,

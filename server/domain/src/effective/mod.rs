@@ -22,9 +22,9 @@ pub use cause::Cause;
 pub struct Tried {
     /// The task's position in the plan.
     pub task: TaskIx,
-    /// The instance.
+    /// Instance.
     pub instance: InstanceIx,
-    /// Its state.
+    /// State.
     pub state: AttemptState,
     /// When it was written.
     pub created_at: Timestamp,
@@ -51,7 +51,7 @@ pub struct Effective {
     pub again: u64,
     /// What attempts lost by failing, after the last step that they reported.
     pub lost: BTreeMap<Cause, u64>,
-    /// How many attempts ran.
+    /// Number of attempts that ran.
     pub ran: u32,
     /// How many of them reported steps.
     pub reported: u32,

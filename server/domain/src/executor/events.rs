@@ -18,7 +18,7 @@ use crate::usage::{RoleUsage, UsageSummary};
 /// Something that happened to an attempt.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observation {
-    /// The attempt.
+    /// Attempt.
     pub key: AttemptKey,
     /// What happened.
     pub event: Event,
@@ -31,7 +31,7 @@ pub enum Event {
     Preparing(String),
     /// All of its workers that must start together run.
     Started {
-        /// Since when.
+        /// Time of creation or start.
         at: Timestamp,
     },
     /// Its program said how far it is.
@@ -56,7 +56,7 @@ pub enum Event {
     /// So many of its workers run, of all roles: of a job to which the cluster's own scheduler gives workers, and from which it
     /// takes some.
     Running {
-        /// How many.
+        /// Count.
         workers: u32,
     },
     /// It has ended, and nothing of it runs any more.
@@ -68,7 +68,7 @@ pub enum Event {
 /// That the workers of a role did not get the memory that they were to get while they run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotGiven {
-    /// The role.
+    /// Role.
     pub role: String,
     /// What each of them was to have.
     pub memory: Bytes,
@@ -105,24 +105,24 @@ impl NearlyFull {
 /// Something that a cluster told of a job: why a worker waits, what could not be mounted, where one was placed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notice {
-    /// When it was last told.
+    /// Time at which the event was last reported.
     pub at: Timestamp,
     /// The object, `Pod/cl-train-...`.
     pub of: String,
-    /// Whether it is a warning.
+    /// Whether the event is a warning.
     pub warning: bool,
-    /// A word, e.g. `FailedMount`.
+    /// Reason code, e.g. `FailedMount`.
     pub reason: String,
-    /// A sentence, in the cluster's words.
+    /// Message, in the cluster's wording.
     pub message: String,
 }
 
 /// How far a program is.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Progress {
-    /// Done.
+    /// Number of completed steps.
     pub step: f64,
-    /// Of this many, where it is known.
+    /// Total number of steps, if known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub total: Option<f64>,
 }
@@ -134,7 +134,7 @@ pub struct Ended {
     pub outcome: Outcome,
     /// When its workers ran; absent when none did.
     pub started_at: Option<Timestamp>,
-    /// When the last of it was gone.
+    /// End time of its last part.
     pub ended_at: Timestamp,
     /// What its program reported: of each name, the value of the lowest rank that wrote it.
     pub report: Report,
@@ -147,7 +147,7 @@ pub struct Ended {
 /// What a program reported through `CUBELOOM_OUTPUTS`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Report {
-    /// Outputs by name.
+    /// Outputs, by name.
     #[serde(skip_serializing_if = "JsonMap::is_empty", default)]
     pub outputs: JsonMap,
     /// Metrics, in the order they were written.
@@ -173,7 +173,7 @@ pub struct Report {
 /// One measured value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Metric {
-    /// Its name.
+    /// Name.
     pub name: String,
     /// The value.
     pub value: f64,
@@ -182,11 +182,11 @@ pub struct Metric {
     pub step: Option<f64>,
 }
 
-/// A file worth showing.
+/// An artifact: a file to display.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Artifact {
-    /// What it is called.
+    /// Name.
     pub name: String,
-    /// Where it lies, below the run's folder.
+    /// Path relative to the run's folder.
     pub path: String,
 }

@@ -12,15 +12,15 @@ use crate::resources::Amount;
 /// A job that holds something, or waits for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job {
-    /// Its run.
+    /// Run.
     pub run: RunId,
     /// Its task's name.
     pub task: String,
-    /// Its instance.
+    /// Instance.
     pub instance: u32,
-    /// Its project.
+    /// Project.
     pub project: String,
-    /// Its pipeline.
+    /// Pipeline.
     pub pipeline: String,
     /// Whose it is.
     pub user: String,
@@ -28,7 +28,7 @@ pub struct Job {
     pub pool: Pool,
     /// How much; of runs it says nothing.
     pub amounts: Amounts,
-    /// Since when it holds it, or waits.
+    /// Time at which the allocation or the wait started.
     pub since: Timestamp,
 }
 

@@ -10,11 +10,11 @@ use super::{Pool, Queue, QueueRecord, Resource};
 /// A queue and a resource of a pool.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Share {
-    /// What it is guaranteed.
+    /// Guaranteed amount.
     pub guarantee: u64,
     /// The most that it may hold.
     pub most: Option<u64>,
-    /// What it holds.
+    /// Allocated amount.
     pub held: u64,
     /// What of that is more than its guarantee.
     pub borrowed: u64,

@@ -7,9 +7,9 @@ use crate::ids::AttemptKey;
 /// A change of what a role of a task gets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SizeChange {
-    /// The attempt that got it first.
+    /// First attempt to which the change applied.
     pub attempt: AttemptKey,
-    /// When.
+    /// Time of the event or change.
     pub at: Timestamp,
     /// What it gets, what the one before got, and why.
     pub sized: SizedRole,
@@ -18,14 +18,14 @@ pub struct SizeChange {
 /// That a person has taken sizing of a task back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reverted {
-    /// The project.
+    /// Project.
     pub project: String,
-    /// The pipeline.
+    /// Pipeline.
     pub pipeline: String,
-    /// The task.
+    /// Task.
     pub task: String,
-    /// By whom.
+    /// Author of the change.
     pub by: String,
-    /// When.
+    /// Time of the event or change.
     pub at: Timestamp,
 }

@@ -28,10 +28,10 @@ pub enum PastEnd {
 /// What the largest worker of one role of an earlier attempt had and used. Its names are short as there are many.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Past {
-    /// The attempt.
+    /// Attempt.
     #[serde(rename = "k")]
     pub attempt: String,
-    /// When it ended.
+    /// End time.
     #[serde(rename = "t")]
     pub ended_at: Timestamp,
     /// How long it ran, in microseconds.
@@ -77,13 +77,13 @@ fn is_never(throttled: &Option<u32>) -> bool {
 }
 
 impl Past {
-    /// What was asked for.
+    /// Requested values.
     #[must_use]
     pub fn asked(&self) -> Size {
         Size { cpu: Cpu(self.asked.0), memory: Bytes(self.asked.1) }
     }
 
-    /// What it had.
+    /// Allocated amount.
     #[must_use]
     pub fn had(&self) -> Size {
         Size { cpu: Cpu(self.had.0), memory: Bytes(self.had.1) }

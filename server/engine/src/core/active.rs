@@ -115,7 +115,7 @@ pub struct RanOut {
     pub role: String,
     /// The last one's number.
     pub n: u32,
-    /// What it had.
+    /// Allocated amount.
     pub had: Bytes,
     /// How many there were.
     pub count: usize,

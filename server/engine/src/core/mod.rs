@@ -108,11 +108,11 @@ pub enum Action {
 
 /// A question for the cache.
 pub struct LookUp {
-    /// The run.
+    /// Run.
     pub run: RunId,
-    /// The task.
+    /// Task.
     pub task: TaskIx,
-    /// The instance.
+    /// Instance.
     pub instance: InstanceIx,
     /// The plan.
     pub plan: Arc<cubeloom_domain::plan::RunPlan>,
@@ -122,9 +122,9 @@ pub struct LookUp {
 
 /// A run whose folder must be filled before its first task.
 pub struct Preparation {
-    /// The run.
+    /// Run.
     pub run: RunId,
-    /// Its project.
+    /// Project.
     pub project: String,
     /// The run that it takes over from.
     pub of: RunId,

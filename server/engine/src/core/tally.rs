@@ -23,7 +23,7 @@ pub struct Tally {
 /// Instances that wait for the same reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Queue {
-    /// How many.
+    /// Count.
     pub length: u64,
     /// Since when the first of them waits.
     pub since: Timestamp,

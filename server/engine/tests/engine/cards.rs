@@ -140,7 +140,7 @@ on_both! {
         finish(&server, "first").await;
         let reason = faulty_reason(&server, &waits, "second").await;
         let message = reason.message();
-        assert!(message.ends_with("are free; 1 of 4 cards is faulty: XID 79 on card 2"), "{message}");
+        assert!(message.ends_with("are free; 1 of 4 GPUs is faulty: XID 79 on GPU 2"), "{message}");
         let faulty = reason.explanation().and_then(|why| why.faulty.clone()).unwrap();
         assert_eq!((faulty.all, faulty.cards[0].uuid.as_str(), faulty.cards[0].xid), (4, "card-2", 79));
         // Nothing is kept for it.
@@ -160,7 +160,7 @@ on_both! {
         let second = run_with(&mut server, "default", "second", half).await;
         for (run, task) in [(&first, "first"), (&second, "second")] {
             let reason = faulty_reason(&server, run, task).await;
-            let said = "none has so much of it free; 1 of 1 cards is faulty: XID 79 on card 0";
+            let said = "none has so much of it free; 1 of 1 GPUs is faulty: XID 79 on GPU 0";
             assert!(reason.message().ends_with(said), "{}", reason.message());
         }
         assert_eq!(server.fake.forget_fault("card-0"), Some(79));

@@ -140,7 +140,7 @@ mod tests {
             None,
             "it never ran"
         );
-        assert_eq!(attempt(None, Some(meter)).cards_worked(ran, &whole).await, None, "it has no cards");
+        assert_eq!(attempt(None, Some(meter)).cards_worked(ran, &whole).await, None, "it has no GPUs");
         assert_eq!(attempt(Some(1), None).cards_worked(ran, &whole).await, None, "nobody measures");
     }
 

@@ -39,7 +39,7 @@ const EXECUTOR: &str = "spark-exec-id";
 /// A pod, as far as it is of interest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PodView {
-    /// Its name.
+    /// Name.
     pub name: String,
     /// Tells it from another of the same name.
     pub uid: String,
@@ -62,9 +62,9 @@ pub struct PodView {
     pub memory: Bytes,
     /// Why a resize of it is not done.
     pub refused: Option<Refusal>,
-    /// Whether it has graphics cards.
+    /// Whether it has GPUs.
     pub has_cards: bool,
-    /// What it does.
+    /// Description of what it does.
     pub state: PodState,
     /// What the cluster is about to end it for.
     pub disruption: Option<End>,
@@ -93,7 +93,7 @@ pub enum PodState {
     },
     /// Its program runs.
     Running {
-        /// Since when.
+        /// Time of creation or start.
         since: Timestamp,
     },
     /// It has ended.
@@ -102,7 +102,7 @@ pub enum PodState {
         end: End,
         /// When its program began; absent when it never did.
         started_at: Option<Timestamp>,
-        /// When it ended.
+        /// End time.
         ended_at: Timestamp,
     },
 }
@@ -110,7 +110,7 @@ pub enum PodState {
 /// Something that does not pass by waiting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Obstacle {
-    /// A sentence.
+    /// Message.
     pub message: String,
     /// Whether it may yet pass: a registry that does not answer, a Secret that is still on its way.
     pub may_pass: bool,

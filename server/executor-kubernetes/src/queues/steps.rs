@@ -14,7 +14,7 @@ use super::wanted::{Amounts, ROOT, Spec, Wanted};
 /// A queue is made, or made so.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Its name.
+    /// Name.
     pub name: String,
     /// What it stands for; nothing where it is to go.
     pub queue: Option<Queue>,

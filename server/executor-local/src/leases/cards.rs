@@ -112,7 +112,7 @@ impl Cards {
     fn share(&self, request: &GpuRequest, card: usize) -> f64 {
         match (request.fraction, request.memory) {
             (Some(fraction), _) => fraction,
-            #[allow(clippy::cast_precision_loss, reason = "a share of a card needs no more than 52 bits")]
+            #[allow(clippy::cast_precision_loss, reason = "a share of a GPU needs no more than 52 bits")]
             (None, Some(memory)) => memory.0 as f64 / (self.gpus.facts[card].memory.0.max(1)) as f64,
             (None, None) => 1.0,
         }
@@ -135,9 +135,9 @@ impl Cards {
         };
         let faulty = FaultyCards { all, cards: (0..all).filter_map(faulty).collect() };
         match faulty.cards.is_empty() {
-            true => format!("not enough free graphics cards{kind}: this machine has {all}"),
+            true => format!("not enough free GPUs{kind}: this machine has {all}"),
             false => {
-                format!("not enough free graphics cards{kind}: this machine has {all}; {}", faulty.sentence())
+                format!("not enough free GPUs{kind}: this machine has {all}; {}", faulty.sentence())
             }
         }
     }
@@ -198,7 +198,7 @@ mod tests {
         cards.xids.note("GPU-0", 31);
         cards.xids.note("GPU-2", 79);
         let refused = cards.take(&whole(4)).unwrap_err();
-        assert!(refused.ends_with("has 4; 1 of 4 cards is faulty: XID 79 on card 2"), "{refused}");
+        assert!(refused.ends_with("has 4; 1 of 4 GPUs is faulty: XID 79 on GPU 2"), "{refused}");
         assert_eq!(cards.take(&whole(3)).unwrap().0, ["GPU-0", "GPU-1", "GPU-3"]);
         assert_eq!(cards.kept_back(), BTreeMap::from([("GPU-2".to_owned(), 79)]));
         let half = GpuRequest { fraction: Some(0.5), ..GpuRequest::default() };

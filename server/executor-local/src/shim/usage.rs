@@ -324,11 +324,11 @@ mod tests {
             |cards: u32, use_percent: u32| Some(CardsSample { cards, use_percent, ..CardsSample::default() });
         let mut worked = Worked::default();
         let at = Duration::from_secs;
-        assert_eq!(worked.at(at(9)), None, "it has no cards, or nobody tells");
+        assert_eq!(worked.at(at(9)), None, "it has no GPUs, or nobody tells");
         worked.add(at(1), cards(2, 50));
         worked.add(at(2), None);
         worked.add(at(5), cards(2, 0));
-        assert_eq!(worked.at(at(60)), Some(5_000_000), "two cards by half for five seconds, and idle then");
+        assert_eq!(worked.at(at(60)), Some(5_000_000), "two GPUs by half for five seconds, and idle then");
         let mut idle = Worked::default();
         idle.add(at(1), cards(1, 0));
         assert_eq!(idle.at(at(7)), Some(0), "idle is measured");

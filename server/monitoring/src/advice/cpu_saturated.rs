@@ -26,7 +26,7 @@ pub(super) const AS_ASKED: Remedy = Remedy {
 const REMEDIES: &[Remedy] = &[
     AS_ASKED,
     Remedy {
-        what: "Give the card more work a step: a bigger batch",
+        what: "Give the GPU more work a step: a bigger batch",
         pytorch: Some("DataLoader(batch_size=…)"),
         tensorflow: Some("dataset.batch(…)"),
         setting: None,
@@ -51,7 +51,7 @@ const REMEDIES: &[Remedy] = &[
         setting: Some("resources.shm"),
     },
     Remedy {
-        what: "Decode pictures and sound on the card, with NVIDIA DALI",
+        what: "Decode pictures and sound on the GPU, with NVIDIA DALI",
         pytorch: Some("nvidia.dali.plugin.pytorch"),
         tensorflow: Some("nvidia.dali.plugin.tf"),
         setting: None,
@@ -78,16 +78,16 @@ pub(super) fn look(held: Held<'_>, thresholds: &Thresholds) -> Option<Advice> {
     let (evidence, remedies) = match held.cut_from() {
         Some(asked) => (
             format!(
-                "in the last {minutes:.0} minutes the card was used {}, while {used:.1} of the {cores:.1} cores that the task \
-                 has were at work, and it asked for {asked:.1}: the card waits for the CPU",
+                "in the last {minutes:.0} minutes the GPU was used {}, while {used:.1} of the {cores:.1} cores that the task \
+                 has were at work, and it asked for {asked:.1}: the GPU waits for the CPU",
                 percent(usage)
             ),
             REMEDIES,
         ),
         None => (
             format!(
-                "in the last {minutes:.0} minutes the card was used {}, while {used:.1} of the {cores:.1} cores that the task \
-                 has were at work: the card waits for the CPU",
+                "in the last {minutes:.0} minutes the GPU was used {}, while {used:.1} of the {cores:.1} cores that the task \
+                 has were at work: the GPU waits for the CPU",
                 percent(usage)
             ),
             &REMEDIES[1..],

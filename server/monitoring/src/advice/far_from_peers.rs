@@ -13,7 +13,7 @@ const REMEDIES: &[Remedy] = &[
         setting: None,
     },
     Remedy {
-        what: "Look at its card and its node: a card that is hot or limited draws less power, and is slower",
+        what: "Look at its GPU and its node: a GPU that is hot or limited draws less power, and is slower",
         pytorch: None,
         tensorflow: None,
         setting: None,
@@ -36,7 +36,7 @@ const MEASURES: [By; 3] = [
         is_relative: false,
         sentence: |minutes, one| {
             format!(
-                "in the last {minutes:.0} minutes the card of `{}` was used {}, those of its peers {}, and these are alike",
+                "in the last {minutes:.0} minutes the GPU of `{}` was used {}, those of its peers {}, and these are alike",
                 one.worker,
                 percent(one.own),
                 percent(one.middle())
@@ -48,7 +48,7 @@ const MEASURES: [By; 3] = [
         is_relative: true,
         sentence: |minutes, one| {
             format!(
-                "in the last {minutes:.0} minutes the cards of `{}` drew {:.0} W, those of each of its peers {:.0} W, and \
+                "in the last {minutes:.0} minutes the GPUs of `{}` drew {:.0} W, those of each of its peers {:.0} W, and \
                  these are alike",
                 one.worker,
                 one.own,

@@ -6,7 +6,7 @@ use super::{Held, Peer, Remedy, Thresholds, mean};
 
 /// Where it may be the node of one worker, and not the program.
 pub(super) const NODE: Remedy = Remedy {
-    what: "If it is the same node again and again, set the node aside, or let jobs test their nodes before they begin: its card may be hot, or its network slow",
+    what: "If it is the same node again and again, set the node aside, or let jobs test their nodes before they begin: its GPU may be hot, or its network slow",
     pytorch: None,
     tensorflow: None,
     setting: Some("preflight"),
@@ -15,7 +15,7 @@ pub(super) const NODE: Remedy = Remedy {
 /// One worker and the others of its role, by what they did on average.
 #[derive(Clone, Debug)]
 pub(super) struct Beside<'a> {
-    /// Its name.
+    /// Name.
     pub(super) worker: &'a str,
     /// What it did.
     pub(super) own: f64,

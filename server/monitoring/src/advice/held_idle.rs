@@ -6,7 +6,7 @@ use super::{Advice, Held, Remedy, Thresholds, mean, percent};
 
 const REMEDIES: &[Remedy] = &[
     Remedy {
-        what: "If the program has not put its model on the card, put it there: it computes on the CPU now",
+        what: "If the program has not put its model on the GPU, put it there: it computes on the CPU now",
         pytorch: Some("model.to(\"cuda\")"),
         tensorflow: Some("tf.config.list_physical_devices(\"GPU\")"),
         setting: None,
@@ -18,7 +18,7 @@ const REMEDIES: &[Remedy] = &[
         setting: None,
     },
     Remedy {
-        what: "If it does not need a card, take `gpu` from its `resources`",
+        what: "If it does not need a GPU, take `gpu` from its `resources`",
         pytorch: None,
         tensorflow: None,
         setting: Some("resources.gpu"),
@@ -38,7 +38,7 @@ pub(super) fn look(held: Held<'_>, thresholds: &Thresholds) -> Option<Advice> {
     Some(Advice {
         rule: "held_idle",
         evidence: format!(
-            "the card is held, and was used {} of the last {minutes:.0} minutes",
+            "the GPU is held, and was used {} of the last {minutes:.0} minutes",
             percent(mean_usage)
         ),
         remedies: REMEDIES,

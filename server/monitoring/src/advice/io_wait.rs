@@ -49,8 +49,8 @@ pub(super) fn look(held: Held<'_>, thresholds: &Thresholds) -> Option<Advice> {
     Some(Advice {
         rule: "io_wait",
         evidence: format!(
-            "in the last {minutes:.0} minutes the card was used {}, while the task or its node waited for storage in {} of \
-             the time: the card waits for data",
+            "in the last {minutes:.0} minutes the GPU was used {}, while the task or its node waited for storage in {} of \
+             the time: the GPU waits for data",
             percent(usage),
             percent(waited)
         ),

@@ -7,14 +7,14 @@ use cubeloom_domain::resources::MOST_PROCESSES_PER_GPU;
 use super::{Advice, Held, PROCESSES_PER_GPU, Remedy, Sharing, Thresholds, bytes, mean, percent};
 
 const BIGGER: Remedy = Remedy {
-    what: "Give the card more work a step: a bigger batch",
+    what: "Give the GPU more work a step: a bigger batch",
     pytorch: Some("DataLoader(batch_size=…)"),
     tensorflow: Some("dataset.batch(…)"),
     setting: None,
 };
 /// For training: processes of one job do not wait for each other's part of a card. NCCL knows no two of them on one.
 const PROCESSES: Remedy = Remedy {
-    what: "Share the card: let each worker start as many processes on it as fit, which share its cores and its memory, see \
+    what: "Share the GPU: let each worker start as many processes on it as fit, which share its cores and its memory, see \
            docs/gpu-sharing.md",
     pytorch: Some("torch.distributed.init_process_group(\"gloo\")"),
     tensorflow: Some(
@@ -24,7 +24,7 @@ const PROCESSES: Remedy = Remedy {
 };
 /// For what infers, and for tasks that have nothing to do with each other.
 const PARTS: Remedy = Remedy {
-    what: "Share the card: let each of the processes that fit on it ask for its part, as trials of a search or instances of \
+    what: "Share the GPU: let each of the processes that fit on it ask for its part, as trials of a search or instances of \
            `for_each` that run at once; on Kubernetes that needs HAMi or KAI-Scheduler, see docs/gpu-sharing.md",
     pytorch: Some("torch.cuda.set_per_process_memory_fraction(…)"),
     tensorflow: Some("tf.config.experimental.set_memory_growth(gpu, True)"),
@@ -60,16 +60,16 @@ pub(super) fn look(held: Held<'_>, thresholds: &Thresholds) -> Option<Advice> {
         let fit = processes.unwrap_or(fit);
         if is_divided && by_worker.is_some() {
             format!(
-                "in the last {minutes:.0} minutes the card was used {used}, and never more than {peak} of its {total} of memory was held: by its use, its memory, and the worker's cores and memory, {fit} processes like this one fit on it"
+                "in the last {minutes:.0} minutes the GPU was used {used}, and never more than {peak} of its {total} of memory was held: by its use, its memory, and the worker's cores and memory, {fit} processes like this one fit on it"
             )
         } else {
             format!(
-                "in the last {minutes:.0} minutes the card was used {used}, and never more than {peak} of its {total} of memory was held: by its use, its memory and the cores, {fit} processes like this one fit on it"
+                "in the last {minutes:.0} minutes the GPU was used {used}, and never more than {peak} of its {total} of memory was held: by its use, its memory and the cores, {fit} processes like this one fit on it"
             )
         }
     } else {
         format!(
-            "in the last {minutes:.0} minutes the card was used {used}, and never more than {peak} of its {total} of memory was held"
+            "in the last {minutes:.0} minutes the GPU was used {used}, and never more than {peak} of its {total} of memory was held"
         )
     };
     Some(Advice { rule: "memory_empty", evidence, remedies, processes })

@@ -27,7 +27,7 @@ const PROCESSES_PER_GPU: &str = "resources.processes_per_gpu";
 /// A card that a task holds.
 #[derive(Clone, Copy, Debug)]
 pub struct Held<'a> {
-    /// Its last hour.
+    /// History of the last hour.
     pub history: &'a CardHistory,
     /// For how long the task has had it, in seconds.
     pub seconds: f64,
@@ -55,31 +55,31 @@ pub struct Sharing {
 /// A worker of a task, and what it does with its cards: their mean use, their memory and their power together.
 #[derive(Clone, Copy, Debug)]
 pub struct Peer<'a> {
-    /// Its name.
+    /// Name.
     pub worker: &'a str,
     /// Its role. Workers of a role stand together.
     pub role: &'a str,
-    /// What it does.
+    /// Description of what it does.
     pub held: Held<'a>,
 }
 
-/// A piece of advice.
+/// A recommendation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Advice {
     /// The rule, as a word.
     pub rule: &'static str,
     /// What was seen, as a sentence.
     pub evidence: String,
-    /// What to change, the first first.
+    /// Recommended changes, in order of priority.
     pub remedies: &'static [Remedy],
     /// How many processes fit on each card, where a worker may be several: the value of their setting.
     pub processes: Option<u32>,
 }
 
-/// Something to change.
+/// A recommended change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Remedy {
-    /// A sentence.
+    /// Message.
     pub what: &'static str,
     /// The setting in PyTorch, where it has one.
     pub pytorch: Option<&'static str>,

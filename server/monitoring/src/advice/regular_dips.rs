@@ -13,7 +13,7 @@ const REMEDIES: &[Remedy] = &[
         setting: None,
     },
     Remedy {
-        what: "Log and write for TensorBoard less often: each value that is read from the card lets it wait",
+        what: "Log and write for TensorBoard less often: each value that is read from the GPU lets it wait",
         pytorch: Some("SummaryWriter(max_queue=1000, flush_secs=120)"),
         tensorflow: Some("tf.keras.callbacks.TensorBoard(update_freq=…)"),
         setting: None,
@@ -52,7 +52,7 @@ pub(super) fn look(held: Held<'_>, thresholds: &Thresholds) -> Option<Advice> {
     Some(Advice {
         rule: "regular_dips",
         evidence: format!(
-            "in the last {minutes:.0} minutes the card stopped every {:.0} s for about {:.0} s, and was used {} in between: \
+            "in the last {minutes:.0} minutes the GPU stopped every {:.0} s for about {:.0} s, and was used {} in between: \
              {} of its time is lost to that",
             dips.period,
             dips.long,

@@ -64,7 +64,7 @@ pub(super) fn look(peers: &[Peer<'_>], thresholds: &Thresholds) -> Option<(Advic
             one.worker,
             REMEDIES,
             format!(
-                "in the last {minutes:.0} minutes the card of `{}` was used {}, those of its peers {}: they wait for it",
+                "in the last {minutes:.0} minutes the GPU of `{}` was used {}, those of its peers {}: they wait for it",
                 one.worker,
                 percent(one.own),
                 percent(one.middle())
@@ -74,7 +74,7 @@ pub(super) fn look(peers: &[Peer<'_>], thresholds: &Thresholds) -> Option<(Advic
             one.worker,
             if is_cut(one.worker) { REMEDIES_CORES } else { &REMEDIES_CORES[1..] },
             format!(
-                "in the last {minutes:.0} minutes `{}` had {} of its cores at work, its peers {}, and none used its card \
+                "in the last {minutes:.0} minutes `{}` had {} of its cores at work, its peers {}, and none used its GPU \
                  much: they wait for it",
                 one.worker,
                 percent(one.own),

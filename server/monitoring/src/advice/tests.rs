@@ -30,7 +30,7 @@ fn a_held_card_that_nobody_uses_is_idle_whatever_its_memory() {
     let full = history(&[(CardMeasure::Usage, constant(0.004)), (CardMeasure::MemoryUsed, constant(8e10))]);
     assert_eq!(rules(&full, 7200.0, None), ["held_idle"]);
     let found = advice(held(&full, 7200.0, None), &Thresholds::default());
-    assert_eq!(found[0].evidence, "the card is held, and was used 0.4 % of the last 30 minutes");
+    assert_eq!(found[0].evidence, "the GPU is held, and was used 0.4 % of the last 30 minutes");
     // A task that has begun only now is given time, and so is a card of which little is known.
     assert_eq!(rules(&full, 600.0, None), [""; 0]);
     let mut gaps = constant(0.0);
@@ -92,7 +92,7 @@ fn where_sizing_has_taken_cores_away_the_first_thing_is_to_give_them_again() {
     // It has what it asked for, or more, or nothing is sized.
     for asked in [Some(2.0), Some(1.0), None] {
         let as_asked = of(asked);
-        assert!(as_asked.evidence.ends_with("has were at work: the card waits for the CPU"), "{as_asked:?}");
+        assert!(as_asked.evidence.ends_with("has were at work: the GPU waits for the CPU"), "{as_asked:?}");
         assert_eq!(as_asked.remedies[..], cut.remedies[1..]);
     }
 }
@@ -174,8 +174,8 @@ fn what_waits_for_storage_does_not_wait_for_the_cpu() {
         found,
         [(
             "io_wait",
-            "in the last 15 minutes the card was used 30.0 %, while the task or its node waited for storage in 60.0 % of \
-             the time: the card waits for data"
+            "in the last 15 minutes the GPU was used 30.0 %, while the task or its node waited for storage in 60.0 % of \
+             the time: the GPU waits for data"
                 .to_owned()
         )]
     );
@@ -196,7 +196,7 @@ fn how_many_processes_share_a_card_is_what_use_memory_and_cores_allow() {
     let found = of(0.2, 0.1, 1.0);
     assert_eq!(
         found[0].0,
-        "in the last 30 minutes the card was used 20.0 %, and never more than 7.5 GiB of its 74.5 GiB of memory was held: \
+        "in the last 30 minutes the GPU was used 20.0 %, and never more than 7.5 GiB of its 74.5 GiB of memory was held: \
          by its use, its memory and the cores, 4 processes like this one fit on it"
     );
     assert!(of(0.2, 0.1, 3.0)[0].0.contains(" 2 processes"), "the cores are what is scarce");

@@ -68,7 +68,7 @@ async fn cards_are_read_by_the_names_of_now_and_of_before() {
         assert_eq!(shared.temperature.zip(shared.power), is_now.then_some((61.0, 350.5)));
         let counts = exporters(&stage.source).await.unwrap();
         let hami = counts.iter().find(|(exporter, _)| exporter.name.starts_with("HAMi")).unwrap();
-        assert_eq!(hami.1, 1, "the card is one");
+        assert_eq!(hami.1, 1, "the GPU is one");
         let used = usage(&stage.source, &["GPU-h"]).await.unwrap();
         assert_eq!(used["GPU-h"].series[&CardMeasure::Usage][120], Some(0.5));
         let hour = history(&stage.source, "GPU-h", "n2", &[]).await.unwrap();

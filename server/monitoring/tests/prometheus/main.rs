@@ -226,7 +226,7 @@ async fn a_card_that_vanished_is_told_of() {
     assert!(of(&reading, "n1", "GPU-n1-0").present);
     assert_eq!(
         reading.problems,
-        ["cards that were there within the last hour and are not told of any more: 1, on `n1` (1)"]
+        ["GPUs that were there within the last hour and are not told of any more: 1, on `n1` (1)"]
     );
 }
 
@@ -292,9 +292,9 @@ async fn for_how_long_the_cards_of_a_job_worked_is_added_up() {
     let near = |micros: u64, seconds: f64| (micros as f64 / 1e6 - seconds).abs() <= 45.0;
     assert!(near(time.worked_us, 1200.0) && near(time.told_us, 2.0 * 1200.0), "{time:?}");
     let idle = worked("cl-idle-0123456789").await.unwrap();
-    assert!(idle.worked_us == 0 && near(idle.told_us, 1200.0), "an idle card is measured: {idle:?}");
+    assert!(idle.worked_us == 0 && near(idle.told_us, 1200.0), "an idle GPU is measured: {idle:?}");
     let twice = worked("cl-twice-0123456789").await.unwrap();
-    assert!(near(twice.worked_us, 600.0), "two exporters tell of one card: {twice:?}");
+    assert!(near(twice.worked_us, 600.0), "two exporters report one GPU: {twice:?}");
     assert_eq!(worked("cl-other-0123456789").await, None, "nobody told of it");
     let (from, to) = (stage.at(-1200.0), stage.at(0.0));
     let lines = cards_over_time(&stage.source, "cl-train-0123456789", from, to).await.unwrap();

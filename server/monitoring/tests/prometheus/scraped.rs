@@ -75,7 +75,7 @@ async fn what_a_scraped_dcgm_exporter_tells_is_read_whoever_may_name_the_pod() {
         assert_eq!((held.memory_used, held.memory_total), (Some(30.0 * gib), Some(40.0 * gib)));
         assert_eq!((held.temperature, held.power), (Some(61.0), Some(312.5)));
         let free = of(&reading, "n1", FREE);
-        assert_eq!(free.pods, [""; 0], "the exporter's own pod holds no card");
+        assert_eq!(free.pods, [""; 0], "the exporter's own pod holds no GPU");
         assert_eq!((free.usage, free.temperature, free.power), (Some(0.0), Some(31.0), None));
     }
 }
@@ -99,7 +99,7 @@ async fn an_exporter_that_goes_is_missed_and_tells_anew_when_it_comes_back() {
     assert_eq!((gone.usage, gone.xid, gone.pods.len(), other.present), (None, None, 0, false));
     assert_eq!(
         reading.problems,
-        ["cards that were there within the last hour and are not told of any more: 2, on `n1` (2)"]
+        ["GPUs that were there within the last hour and are not told of any more: 2, on `n1` (2)"]
     );
     scraped.exporter.tell(DCGM.replace("cl-train-0123456789-worker-0", "cl-other-0123456789-worker-3"));
     scraped.exporter.play(|line| Some(line.value));

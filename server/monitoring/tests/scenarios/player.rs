@@ -371,7 +371,7 @@ fn is_named(advice: &Advice) {
     let any =
         |name: fn(&Remedy) -> Option<&'static str>| advice.remedies.iter().any(|one| name(one).is_some());
     assert!(any(|one| one.pytorch) && any(|one| one.tensorflow), "{advice:#?}");
-    let shares = advice.remedies.iter().filter(|one| one.what.starts_with("Share the card"));
+    let shares = advice.remedies.iter().filter(|one| one.what.starts_with("Share the GPU"));
     assert!(shares.clone().all(|one| one.pytorch.is_some() && one.tensorflow.is_some()), "{advice:#?}");
     let is_bigger_batch = advice.rule == "memory_empty" && !advice.evidence.contains("fit on it");
     assert!(any(|one| one.setting) || is_bigger_batch, "{advice:#?}");

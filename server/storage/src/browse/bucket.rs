@@ -28,7 +28,7 @@ pub struct Bucket {
 /// An object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Object {
-    /// Its length in bytes.
+    /// Size, in bytes.
     pub size: u64,
     /// When it was last written, in microseconds since the epoch.
     pub modified_us: i64,

@@ -9,9 +9,9 @@ pub struct Entry {
     pub name: String,
     /// What it is; of a link, what it leads to.
     pub kind: Kind,
-    /// Whether it is a link.
+    /// Whether it is a symbolic link.
     pub link: bool,
-    /// Its length in bytes; 0 of a folder.
+    /// Size, in bytes; 0 for a folder.
     pub size: u64,
     /// When it was last changed, in microseconds since the epoch, where that is known.
     pub modified_us: Option<i64>,

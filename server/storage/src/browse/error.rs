@@ -31,7 +31,7 @@ pub enum BrowseError {
     /// A link leads out.
     #[error("`{0}` is, or lies behind, a link that leads out of this folder: it is not followed")]
     Leaves(String),
-    /// It is there already.
+    /// It already exists.
     #[error("`{0}` is there already")]
     Exists(String),
     /// A folder that is too large to be listed.
@@ -55,7 +55,7 @@ pub enum BrowseError {
     Io {
         /// The path.
         path: String,
-        /// Why.
+        /// Reason.
         #[source]
         source: io::Error,
     },

@@ -7,12 +7,12 @@ use super::entry::{Entry, Kind};
 /// What counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum By {
-    /// The name.
+    /// Name.
     #[default]
     Name,
     /// How long a file is.
     Size,
-    /// When it was last changed.
+    /// Time of the last change.
     Modified,
 }
 
@@ -32,7 +32,7 @@ pub struct Place {
     pub file: bool,
     /// What counts of it: bytes, microseconds since the epoch, 0 by name.
     pub value: i64,
-    /// Its name.
+    /// Name.
     pub name: String,
 }
 

@@ -45,9 +45,9 @@ pub enum SnapshotError {
     /// Something in it cannot be read.
     #[error("{} cannot be read", path.display())]
     Unreadable {
-        /// What.
+        /// Subject.
         path: PathBuf,
-        /// Why.
+        /// Reason.
         #[source]
         source: io::Error,
     },
@@ -56,7 +56,7 @@ pub enum SnapshotError {
     Unwritable {
         /// The copy.
         place: PathBuf,
-        /// Why.
+        /// Reason.
         #[source]
         source: io::Error,
     },

@@ -49,7 +49,7 @@ impl Snapshot {
         self.entries.len()
     }
 
-    /// How large they are together, in bytes.
+    /// Total size, in bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.entries.iter().map(|entry| entry.bytes).sum()

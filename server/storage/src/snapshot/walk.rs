@@ -32,9 +32,9 @@ pub struct File {
     pub name: PathBuf,
     /// Where its content is.
     pub path: PathBuf,
-    /// Its length, in bytes.
+    /// Size, in bytes.
     pub bytes: u64,
-    /// Whether it may be executed.
+    /// Whether it is executable.
     pub executable: bool,
 }
 

@@ -31,67 +31,67 @@ const LARGEST_MANIFEST: u64 = 256 << 20;
 /// Copy files between this machine, web servers, S3, COS, OSS and HDFS.
 #[derive(Debug, Clone, clap::Args)]
 pub struct Args {
-    /// A file, a folder (ending with `/`) or a pattern (`*`, `?`, `**`) to copy from; may be given several times
+    /// Source: a file, a folder (ending with `/`) or a pattern (`*`, `?`, `**`); can be repeated
     #[arg(long, value_name = "URL", num_args = 0.., required_unless_present = "manifest")]
     pub from: Vec<String>,
-    /// The file or folder (ending with `/`) to copy to; a relative path lies below the run's folder
+    /// Target: a file or a folder (ending with `/`); relative paths start at the run's folder
     #[arg(long, value_name = "URL")]
     pub to: String,
-    /// The sum of the one file, or NAME=SUM for one of several
+    /// SHA-256 checksum of the file; NAME=SUM if there are several files; can be repeated
     #[arg(long, value_name = "[NAME=]SUM", num_args = 0..)]
     pub sha256: Vec<String>,
-    /// A list of files with their sums: the lines of `sha256sum`, or YAML or JSON; a relative path lies in the
+    /// File that lists sources with their checksums: `sha256sum` output, YAML or JSON; relative paths start at the
     /// pipeline's folder
     #[arg(long, value_name = "FILE")]
     pub manifest: Option<String>,
-    /// How many ranges are read at the same time
+    /// Number of ranges to read in parallel, over all files
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=256))]
     pub parallel: u16,
-    /// Length of a range, like 8MiB
+    /// Size of a range, from 64KiB to 1GiB
     #[arg(long, value_name = "SIZE", default_value = "8MiB", value_parser = size)]
     pub chunk: u64,
-    /// How often a range is tried
+    /// Maximum attempts per range
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub attempts: u32,
-    /// Longest silence of a server before it is asked again, in seconds
+    /// Idle timeout of a connection before a retry, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = SILENCE.as_secs(), value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub silence: u64,
     #[command(flatten)]
     #[expect(missing_docs, reason = "it would be the help of the whole program")]
     pub partitions: Partitions,
-    /// Leave out names of which a part begins with `_` or `.`, as Hadoop's programs do
+    /// Skip files and folders whose names begin with `_` or `.`, like Hadoop tools
     #[arg(long)]
     pub skip_hidden: bool,
-    /// Join files smaller than this to files of at most so many bytes, like 128MiB: lines of text, or compressed files
+    /// Merge smaller files into files up to this size, like 128MiB: text files with lines, or compressed files
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub merge: Option<u64>,
-    /// The first line of the files that are joined is the same, and wanted once
+    /// Keep the first line only once when merging; all files must begin with the same header
     #[arg(long, requires = "merge")]
     pub header: bool,
-    /// An empty file to put into the target's folders when all files are there, like _SUCCESS
+    /// Empty file to create in the target folders after all files are copied, like _SUCCESS
     #[arg(long, value_name = "NAME", value_parser = file_name)]
     pub write_marker: Option<String>,
 }
 
-/// Which partitions, and what of those that are not there.
+/// The selected partitions, and how to handle missing ones.
 #[derive(Debug, Clone, clap::Args)]
 pub struct Partitions {
-    /// The first partition: dates in addresses (%Y, %m, %d, %H) stand for it and those after it
+    /// Date of the first partition; partition dates replace %Y, %m, %d and %H in URLs
     #[arg(long, value_name = "DATE", value_parser = periods::moment)]
     pub first: Option<DateTime>,
-    /// The last partition [default: the first]
+    /// Date of the last partition [default: the first]
     #[arg(long, value_name = "DATE", requires = "first", value_parser = periods::moment)]
     pub last: Option<DateTime>,
-    /// How long a partition is
+    /// Length of a partition
     #[arg(long, value_enum, default_value = "day")]
     pub every: Every,
-    /// The file in a source's folder that says that it is complete, like _SUCCESS
+    /// File that marks a source folder as complete, like _SUCCESS
     #[arg(long, value_name = "NAME", value_parser = file_name)]
     pub marker: Option<String>,
-    /// How long what is not there, or not complete, is waited for, in seconds
+    /// Maximum wait for missing or incomplete partitions, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 0)]
     pub wait: u64,
-    /// What becomes of a partition that is not there, or not complete, after that
+    /// Action for partitions that are still missing or incomplete after the wait
     #[arg(long, value_enum, default_value = "fail")]
     pub missing: Missing,
 }

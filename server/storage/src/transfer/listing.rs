@@ -28,7 +28,7 @@ const PAGE_ATTEMPTS: u32 = 3;
 /// One file to be copied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
-    /// Where it is.
+    /// Location.
     pub location: Location,
     /// Its name below the target folder, with slashes.
     pub name: String,

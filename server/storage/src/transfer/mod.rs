@@ -105,13 +105,13 @@ pub struct TransferSpec {
     pub write_marker: Option<String>,
 }
 
-/// What becomes of a partition that is not there.
+/// The actions for missing partitions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Missing {
-    /// The transfer fails.
+    /// Fail the transfer
     #[default]
     Fail,
-    /// It is left out, and said so.
+    /// Skip the partition and report it
     Skip,
 }
 

@@ -13,16 +13,16 @@ use super::glob;
 /// No transfer has more partitions: a year of hours.
 const MOST: usize = 9_000;
 
-/// How long a partition is.
+/// The lengths of partitions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Every {
-    /// From one hour to the next.
+    /// One hour
     Hour,
-    /// From one day to the next.
+    /// One day
     Day,
-    /// From one day to the same of the next week.
+    /// One week
     Week,
-    /// From one day to the same of the next month, or its last.
+    /// One month; the last day of shorter months
     Month,
 }
 

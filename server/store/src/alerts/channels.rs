@@ -50,7 +50,7 @@ impl Store {
         self.one(AssertSqlSafe(sql), Values::texts("alert channel", &[id])?, read).await
     }
 
-    /// The channels of a project, the oldest first.
+    /// Returns the channels of a project, oldest first.
     ///
     /// # Errors
     /// When the database refuses.

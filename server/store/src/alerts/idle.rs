@@ -1,4 +1,4 @@
-//! Tasks that hold graphics cards and do not use them.
+//! Tasks that hold GPUs and do not use them.
 
 use cubeloom_domain::alert::{Alert, AlertKind, Channel};
 use cubeloom_domain::{AttemptKey, Timestamp};
@@ -14,19 +14,19 @@ use crate::values::{Columns, Values};
 /// An attempt whose cards are idle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdleCards {
-    /// The attempt.
+    /// Attempt.
     pub key: AttemptKey,
-    /// Its project.
+    /// Project.
     pub project: String,
-    /// Its pipeline.
+    /// Pipeline.
     pub pipeline: String,
-    /// Who started its run.
+    /// User who started the run.
     pub user: String,
     /// Since when they are idle, as far as that is known.
     pub since: Timestamp,
     /// When one of them was last busy, if that is known.
     pub busy_at: Option<Timestamp>,
-    /// What is said of it.
+    /// Description.
     pub sentence: String,
 }
 

@@ -24,9 +24,9 @@ const LASTING: Duration = Duration::from_secs(600);
 /// How much of a quota a project holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuotaUse {
-    /// The project.
+    /// Project.
     pub project: String,
-    /// The pool.
+    /// Node pool.
     pub pool: String,
     /// The resource.
     pub resource: String,

@@ -281,7 +281,7 @@ async fn idle_cards_are_told_of_once_until_they_were_busy(Fixture { store, .. }:
         user: "ada".into(),
         since: minutes(busy_at.unwrap_or(1)),
         busy_at: busy_at.map(minutes),
-        sentence: "of the 2 cards that it holds, 1 were hardly used for 30 minutes".into(),
+        sentence: "of the 2 GPUs that it holds, 1 were hardly used for 30 minutes".into(),
     };
     for (n, busy_at, minute, told, why) in [
         (1, None, 40, 1, "it is idle"),

@@ -78,7 +78,7 @@ impl FakeExecutor {
         let had = inner.bound.get(&job.key).copied().unwrap_or_default();
         let others = inner.bound.values().sum::<u32>() - had;
         if asked > had && (asked + others) as usize + inner.faults.len() > cards {
-            return Err(Failure::new(FailureKind::CouldNotStart, "not enough free graphics cards"));
+            return Err(Failure::new(FailureKind::CouldNotStart, "not enough free GPUs"));
         }
         Ok(())
     }

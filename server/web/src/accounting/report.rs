@@ -31,7 +31,7 @@ pub(crate) struct Asked {
     pub project: Option<String>,
 }
 
-/// What is asked for.
+/// Request.
 #[derive(Clone, Debug)]
 pub(crate) struct Wanted {
     pub period: Period,

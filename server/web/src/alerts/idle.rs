@@ -1,4 +1,4 @@
-//! Looks for tasks that hold graphics cards and do not use them, where a channel wants to hear of it.
+//! Looks for tasks that hold GPUs and do not use them, where a channel wants to hear of it.
 //!
 //! It has a task of its own: a Prometheus that is slow holds up no message.
 
@@ -26,7 +26,7 @@ pub(super) async fn run(web: WeakWeb) {
         let Some(held) = web.upgrade() else { return };
         tokio::select! {
             raised = raise(&held) => if let Err(error) = raised {
-                tracing::debug!(%error, "idle cards were not looked for; it is tried again");
+                tracing::debug!(%error, "idle GPUs were not looked for; it is tried again");
             },
             _ = stopping.wait_for(|stopping| *stopping) => return,
         }

@@ -8,7 +8,7 @@ use crate::state::Web;
 /// What of a channel is encrypted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// Where it sends to.
+    /// Destination address.
     Address,
     /// What it signs with.
     Secret,

@@ -33,7 +33,7 @@ pub struct AlertSettings {
 /// A server that takes e-mail.
 #[derive(Clone)]
 pub struct SmtpSettings {
-    /// Its name.
+    /// Name.
     pub host: String,
     /// Its port.
     pub port: u16,

@@ -261,8 +261,8 @@ mod tests {
         let english = said_of(AlertKind::TaskWaiting, Language::En);
         assert_eq!(
             english,
-            "[Cubeloom] train of ctr in shop has waited for 33 min 20 s\nasks for 8 CPU, 4 are free\n\
-             3 instances of it wait\nstarted by ada"
+            "[Cubeloom] train of ctr in shop has been pending for 33 min 20 s\nasks for 8 CPU, 4 are free\n\
+             3 instances are pending\nstarted by ada"
         );
         let chinese = said_of(AlertKind::TaskWaiting, Language::Zh);
         assert!(chinese.contains("需要 8 CPU 核，空闲 4"), "{chinese}");
@@ -308,7 +308,7 @@ mod tests {
         assert_eq!(one, again);
         assert_eq!((one.lines.len(), one.alerts.len()), (NAMED + 1, 50));
         // 14:13 UTC is 22:13 in Shanghai.
-        assert_eq!(one.lines[0], "09-21 22:13 A date of ctr in shop has no run");
+        assert_eq!(one.lines[0], "09-21 22:13 A scheduled run of ctr in shop did not start");
         assert_eq!(one.lines[NAMED], "and 20 more");
         assert_ne!(digest(Lang::En, &channel, "u", many().split_off(1)).id, one.id);
     }

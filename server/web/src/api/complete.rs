@@ -53,24 +53,24 @@ fn of_operation(operation: &mut Value, rule: &Rule) {
         }
     };
     if !open {
-        may("401", "Nobody is signed in, or the token is no longer valid.");
-        may("403", "The role or the token's scope is too small.");
+        may("401", "Authentication required, or the token is invalid.");
+        may("403", "Permission denied: insufficient role or token scope.");
     }
     if rule.route.contains('{') {
-        may("404", "There is no such thing, or it is not yours to know of.");
+        may("404", "Not found, or not visible to you.");
     }
     if has_if_match {
-        may("412", "It was changed meanwhile; the answer's ETag is the present one.");
+        may("412", "Changed by someone else in the meantime; the response has the current ETag.");
         may("428", "The header If-Match is missing.");
     }
     if has_body {
-        may("400", "The body cannot be read.");
-        may("413", "The body is too large.");
-        may("415", "The body is of a kind that is not read.");
-        may("422", "The body has mistakes; `problems` names each.");
+        may("400", "Malformed request body.");
+        may("413", "The request body is too large.");
+        may("415", "Unsupported content type.");
+        may("422", "Invalid input; `problems` lists each error.");
     }
-    may("429", "Too many requests; Retry-After says when to come back.");
-    may("default", "Another refusal, in the same form.");
+    may("429", "Too many requests; Retry-After says when to retry.");
+    may("default", "Another error, in the same format.");
 }
 
 /// Words for answers whose handler has none: OpenAPI wants some. What is refused is refused in one form.
@@ -81,12 +81,12 @@ fn describe(answers: &mut Value) {
         }
         if answer["description"].as_str().is_none_or(str::is_empty) {
             answer["description"] = json!(match status.as_str() {
-                "201" => "It was made.",
-                "202" => "It is being done.",
-                "204" => "It is done.",
-                "304" => "It is what you have.",
-                status if status.starts_with('2') => "The answer.",
-                _ => "A refusal.",
+                "201" => "Created.",
+                "202" => "Accepted.",
+                "204" => "Done.",
+                "304" => "Not modified.",
+                status if status.starts_with('2') => "Success.",
+                _ => "Error.",
             });
         }
     }

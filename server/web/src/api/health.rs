@@ -9,17 +9,19 @@ use crate::error::{ApiResult, ProblemDocument};
 use crate::extract::Json;
 use crate::state::Web;
 
-/// How the server is.
+/// Health of the server.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Health {
-    /// `ok`
+    /// Status: `ok`.
     pub status: &'static str,
-    /// The room that is kept beside a SQLite database for when its disk is full: `kept`, `missing` where it was given up or
-    /// could not be made, or `none`.
+    /// Disk space reserved beside a SQLite database, for when its disk is full: `kept`, `missing` (released, or could
+    /// not be created), or `none`.
     pub database_reserve: &'static str,
 }
 
-/// Whether the server works: it can write its database. For load balancers and scripts.
+/// Checks whether the server works and can write to its database.
+///
+/// For load balancers and scripts.
 #[utoipa::path(
     get,
     path = "/health",

@@ -13,17 +13,19 @@ use crate::state::Web;
 /// How long the engine may need for a pass, and for its rest after it, before work is better sent elsewhere; at least.
 const LONGEST_PASS: Duration = Duration::from_secs(60);
 
-/// Whether work may be sent to the server.
+/// Readiness of the server.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Ready {
-    /// `ready`
+    /// Status of the server: `ready`.
     pub status: &'static str,
-    /// Seconds since the last pass of its engine ended.
+    /// Seconds since the last scheduling cycle of the server's engine ended.
     pub last_pass_seconds: f64,
 }
 
-/// Whether work may be sent to the server: its database can be written, its engine makes passes, and it is not about to
-/// end. Where it is not, the answer says what keeps it from being ready.
+/// Reports whether the server is ready to accept work.
+///
+/// A server is ready if its database is writable, its engine completes scheduling cycles, and it is not shutting
+/// down. Otherwise, the response contains the reason.
 #[utoipa::path(
     get,
     path = "/ready",

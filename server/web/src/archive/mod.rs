@@ -37,7 +37,7 @@ pub(crate) struct Behind {
     /// Of how many attempts that is known: what ended before its project wanted copies is only known when its store
     /// answers.
     pub attempts: usize,
-    /// Why the last try failed.
+    /// Reason why the last try failed.
     pub why: String,
 }
 

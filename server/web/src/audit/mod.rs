@@ -46,13 +46,13 @@ async fn note(web: &Web, act: &Act<'_>, most: u32, entry: &Entry) {
 pub struct Actor {
     /// The id, where the person has an account.
     pub user_id: Option<String>,
-    /// The name.
+    /// Name.
     pub user_name: String,
     /// By what.
     pub via: String,
     /// From where; empty on the server's own machine.
     pub address: String,
-    /// In which project, when in one.
+    /// Project, if any.
     pub project: Option<String>,
 }
 
@@ -89,9 +89,9 @@ impl From<&Caller> for Actor {
 pub struct Act<'s> {
     /// Where it is done.
     pub store: &'s Store,
-    /// When.
+    /// Time of the event or change.
     pub now: Timestamp,
-    /// By whom.
+    /// Author of the change.
     pub actor: Actor,
 }
 
@@ -142,7 +142,7 @@ pub fn entry(web: &Web, caller: &Caller, action: &str, subject: impl Into<String
 pub struct Entry(AuditEntry);
 
 impl Entry {
-    /// How it was.
+    /// State before the change.
     #[must_use]
     pub fn before(mut self, value: impl Into<Value>) -> Self {
         self.0.before = Some(value.into());

@@ -14,16 +14,16 @@ pub(super) const NAME: usize = 64;
 /// Characters of what somebody is called, and of an address.
 const TEXT: usize = 200;
 
-/// An account that is wanted.
+/// Account to create.
 #[derive(Clone, Debug, Default)]
 pub struct NewAccount {
     /// What they sign in with.
     pub name: String,
     /// What they are called; the name when empty.
     pub display_name: String,
-    /// Where they can be reached.
+    /// Email address.
     pub email: Option<String>,
-    /// Whether they administer the whole platform.
+    /// Whether the user is a platform administrator.
     pub admin: bool,
     /// Their password; without one they need a link, or sign in elsewhere.
     pub password: Option<String>,
@@ -31,10 +31,10 @@ pub struct NewAccount {
     pub federated: Option<Federated>,
 }
 
-/// Makes an account.
+/// Creates an account.
 ///
 /// # Errors
-/// When something of it is not right, its name is taken, or the database does not answer.
+/// When the input is invalid, the name is taken, or the database is unreachable.
 pub async fn create(act: &Act<'_>, wanted: NewAccount) -> ApiResult<User> {
     let (user, hash) = prepare(act, wanted).await?;
     let entry = act.entry("user.create", &user.name).after(about(&user));

@@ -48,7 +48,7 @@ pub enum Via {
     Token {
         /// The token.
         id: String,
-        /// What its person calls it.
+        /// Name that the user gave the token.
         name: String,
         /// The one project that it is for, if it is for one.
         project: Option<String>,

@@ -10,7 +10,7 @@ use crate::state::Web;
 pub(crate) enum MayNot {
     /// Their account is gone.
     Gone,
-    /// They may not sign in.
+    /// The user may not sign in.
     Disabled,
     /// They are no editor of the project.
     NoEditor,

@@ -14,7 +14,7 @@ use crate::state::Web;
 pub(crate) struct Visitor {
     /// The IP address.
     pub(crate) address: String,
-    /// The browser, as it calls itself.
+    /// Browser, as it identifies itself.
     pub(crate) agent: String,
 }
 

@@ -17,16 +17,16 @@ const PREFIX: &str = "clt_";
 /// Characters of a token's name.
 const NAME: usize = 100;
 
-/// A token that is wanted.
+/// Token to create.
 #[derive(Clone, Debug)]
 pub struct NewToken {
-    /// What its person calls it.
+    /// Name that the user gave the token.
     pub name: String,
     /// What it may be used for.
     pub scope: Scope,
-    /// Only in this project, when set.
+    /// Project to which the token is restricted, if set.
     pub project: Option<String>,
-    /// Until when; for ever when absent.
+    /// Expiry time. If omitted, the token never expires.
     pub expires_at: Option<Timestamp>,
 }
 

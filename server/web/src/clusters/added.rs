@@ -38,7 +38,7 @@ pub(crate) fn seal_prometheus(web: &Web, cluster: &str, secret: Option<&str>) ->
 /// A sentence: nobody measures the cluster, or Prometheus does not answer as it should.
 pub async fn measured(keys: &Keyring, record: &ClusterRecord) -> Result<String, String> {
     let source = prometheus(keys, record)?;
-    let source = source.ok_or("no Prometheus is named: nobody measures what its nodes and cards do")?;
+    let source = source.ok_or("no Prometheus is named: nobody measures what its nodes and GPUs do")?;
     let found = exporters(&source).await.map_err(|error| error.to_string())?;
     let names = found.iter().filter(|(_, series)| *series > 0).map(|(exporter, _)| exporter.name);
     let names: Vec<&str> = names.collect();
@@ -65,7 +65,7 @@ pub async fn cards_worked(
     match cubeloom_monitoring::cards_worked(&source, object, from, to).await {
         Ok(worked) => worked,
         Err(error) => {
-            tracing::warn!(cluster, object, %error, "what a job's cards did is not known");
+            tracing::warn!(cluster, object, %error, "what a job's GPUs did is not known");
             None
         }
     }

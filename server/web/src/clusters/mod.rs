@@ -153,7 +153,7 @@ fn problems(facts: &Facts, used: Amount) -> Vec<String> {
         found.push("it has no nodes: nothing can run there".to_owned());
     }
     if !facts.nodes.iter().any(NodeFacts::has_cards) {
-        found.push("it has no graphics cards that are known: tasks that ask for some are refused".to_owned());
+        found.push("it has no GPUs that are known: tasks that ask for some are refused".to_owned());
     }
     found.extend(FaultyCards::of(&facts.nodes).map(|faulty| faulty.sentence()));
     found.extend(facts.kubernetes.iter().flat_map(unshared));
@@ -169,7 +169,7 @@ fn unshared(facts: &KubernetesFacts) -> impl Iterator<Item = String> {
     let others = [("HAMi", facts.cards.hami), ("KAI-Scheduler", facts.cards.kai.is_some())];
     others.into_iter().filter(move |(_, shares)| is_volcanos && *shares).map(|(who, _)| {
         format!(
-            "{who} shares its cards, but Volcano places every pod and knows no such shares: tasks that ask for a part of a card \
+            "{who} shares its GPUs, but Volcano places every pod and knows no such shares: tasks that ask for a part of a GPU \
              are refused"
         )
     })

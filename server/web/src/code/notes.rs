@@ -22,14 +22,14 @@ pub(super) struct Noted {
     pub(super) files: u64,
 }
 
-/// A folder of code that a project has.
+/// Code folder of a project.
 #[derive(Clone, Debug)]
 pub(crate) struct Kept {
-    /// Its digest.
+    /// Digest of the folder.
     pub(crate) digest: String,
     /// How large it is.
     pub(crate) bytes: u64,
-    /// How many files it holds.
+    /// Number of files in the folder.
     pub(crate) files: u64,
     /// When it was last sent, or named.
     pub(crate) sent_at: Timestamp,

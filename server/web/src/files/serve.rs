@@ -30,9 +30,9 @@ const PAGE_POLICY: &str = "sandbox allow-scripts; default-src 'none'; script-src
 
 /// What is sent.
 pub(super) struct Sent<'a> {
-    /// The file's name.
+    /// File name.
     pub(super) name: &'a str,
-    /// Its length in bytes.
+    /// Size, in bytes.
     pub(super) size: u64,
     /// When it was last changed, in microseconds since the epoch.
     pub(super) modified_us: i64,

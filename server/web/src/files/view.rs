@@ -17,7 +17,7 @@ use crate::time::Time;
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct FileQuery {
-    /// The path, with `/` between its parts; empty or absent for the folder itself.
+    /// Path, separated by `/`. Empty or omitted for the folder itself.
     #[serde(default)]
     pub path: String,
 }
@@ -26,7 +26,8 @@ pub(crate) struct FileQuery {
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct SortQuery {
-    /// `name`, `size` or `modified`; with `-` before it the last one comes first. Folders come before files in each.
+    /// Sort order: `name`, `size` or `modified`. Prefix with `-` for descending order. Folders always come before
+    /// files.
     pub sort: Option<String>,
 }
 
@@ -43,19 +44,20 @@ impl SortQuery {
     }
 }
 
-/// Something in a folder.
+/// An entry of a folder.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct EntryView {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// `folder`, `file`, or `other` for what is not opened: devices, pipes, links that lead out.
+    /// Entry kind: `folder`, `file`, or `other` for entries that cannot be opened: devices, pipes, links that lead
+    /// outside.
     #[schema(value_type = String)]
     pub kind: &'static str,
-    /// Whether it is a link.
+    /// Whether it is a symbolic link.
     pub link: bool,
-    /// Its length in bytes; 0 of a folder.
+    /// Size, in bytes; 0 for a folder.
     pub size: u64,
-    /// When it was last changed.
+    /// Time of the last change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub modified_at: Option<Time>,
 }
@@ -76,48 +78,48 @@ impl From<Entry> for EntryView {
     }
 }
 
-/// What a file looks like, as far as that can be shown.
+/// Preview of a file, as far as it can be displayed.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Preview {
-    /// The file's name.
+    /// File name.
     pub name: String,
-    /// Its length in bytes.
+    /// Size, in bytes.
     pub size: u64,
-    /// What it seems to be, e.g. `text/csv`.
+    /// Detected media type, e.g. `text/csv`.
     pub media_type: String,
-    /// Whether only its beginning is shown.
+    /// Whether only the beginning of the file is shown.
     pub truncated: bool,
-    /// What is shown.
+    /// Preview content.
     #[serde(flatten)]
     pub content: Content,
 }
 
-/// What is shown of a file.
+/// Preview content of a file.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(tag = "shown_as", rename_all = "snake_case")]
 pub(crate) enum Content {
     /// Text.
     Text {
-        /// The text.
+        /// Text.
         text: String,
     },
-    /// JSON, set with one member a line.
+    /// JSON, formatted with one member per line.
     Json {
-        /// The text.
+        /// Text.
         text: String,
     },
     /// A table.
     Table {
-        /// The first row.
+        /// First row.
         columns: Vec<String>,
-        /// The other rows.
+        /// Other rows.
         rows: Vec<Vec<String>>,
     },
-    /// A picture: show the file itself.
+    /// Picture. Display the file itself.
     Image,
-    /// A page: show the file itself, in a frame with `sandbox`.
+    /// Page. Display the file itself, in a frame with `sandbox`.
     Page,
-    /// Nothing that can be shown here: it can be downloaded.
+    /// No preview is available. The file can be downloaded.
     Nothing,
 }
 

@@ -25,7 +25,7 @@ pub(super) struct Keeps {
     pub(super) outlook: Outlook,
     /// The rule's word.
     pub(super) rule: String,
-    /// A sentence.
+    /// Message.
     pub(super) message: String,
 }
 

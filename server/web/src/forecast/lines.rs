@@ -109,7 +109,7 @@ fn kept_by(one: &InstanceRecord) -> Option<&Explanation> {
 #[derive(Debug, Default)]
 pub(crate) struct RunLines(BTreeMap<Option<TaskIx>, Line>);
 
-/// One line.
+/// Single line of text.
 #[derive(Debug)]
 struct Line {
     /// Where each stands that waits.

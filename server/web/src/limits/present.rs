@@ -60,7 +60,7 @@ fn of_axum(response: &Response) -> Option<ApiError> {
             Some(ApiError::new(Kind::TooLarge, "the body is larger than is read here"))
         }
         StatusCode::INTERNAL_SERVER_ERROR => {
-            Some(ApiError::new(Kind::Internal, "the server has made a mistake; its log says more"))
+            Some(ApiError::new(Kind::Internal, "internal server error; see the server's log"))
         }
         _ => None,
     }

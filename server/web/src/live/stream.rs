@@ -55,7 +55,7 @@ impl Events {
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct ResumeQuery {
-    /// The id of the last event that was read, for readers that cannot send the header `Last-Event-ID`.
+    /// Id of the last event that was read, for clients that cannot send the header `Last-Event-ID`.
     pub last_event_id: Option<String>,
 }
 

@@ -7,11 +7,11 @@ use crate::show;
 
 /// The workers of one role of a task, on both sides.
 pub(super) struct AskedFor {
-    /// The task.
+    /// Task.
     pub task: String,
     /// The role; a task's workers may be of several.
     pub role: String,
-    /// How many workers, and what each gets: CPU, memory, graphics cards.
+    /// How many workers, and what each gets: CPU, memory, GPUs.
     pub amounts: [Amount; 4],
 }
 

@@ -90,7 +90,7 @@ pub(crate) struct Asked {
     /// The time zone.
     #[serde(default)]
     zone: String,
-    /// Only this pipeline.
+    /// Filters by the name of the pipeline.
     #[serde(default)]
     pipeline: String,
 }

@@ -1,4 +1,4 @@
-//! `GET /clusters/{cluster}/gpus/{gpu}`: one graphics card and its last hour. The script reads it from the API and keeps it
+//! `GET /clusters/{cluster}/gpus/{gpu}`: one GPU and its last hour. The script reads it from the API and keeps it
 //! true. While who measures the cluster is away, every card has its page.
 
 use askama::Template;

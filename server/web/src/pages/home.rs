@@ -62,7 +62,7 @@ struct Notice {
 /// A run that failed, with the first of its tasks that did.
 struct Failed {
     run: Listed,
-    /// The task's name.
+    /// Name of the task.
     task: Option<String>,
     /// The sentence of its first failed instance, or what is known of the run.
     why: Option<String>,
@@ -78,7 +78,7 @@ struct Wait {
     /// `queued`, `waiting` or `backoff`.
     state: &'static str,
     since: Time,
-    /// When it is tried again.
+    /// Time of the next retry.
     until: Option<Time>,
     /// The engine's sentence, once it has looked.
     reason: Option<String>,

@@ -19,7 +19,7 @@ use crate::state::Web;
 #[template(path = "link.html")]
 struct LinkPage<'a> {
     frame: Frame,
-    /// `first`, `invite` or `reset`.
+    /// Kind of the link: `first`, `invite` or `reset`.
     kind: &'static str,
     /// Whose password is set.
     person: String,

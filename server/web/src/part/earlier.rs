@@ -29,7 +29,7 @@ pub(super) struct Earlier {
 }
 
 impl Earlier {
-    /// The run that was named.
+    /// Run from the request.
     pub async fn named(store: &Store, workspace: &Path, part: &Part, run: &RunId) -> Result<Self, PartError> {
         let record = store.run(run).await?.filter(|record| record.project == part.plan.context.project);
         let record = record.ok_or_else(|| refused("/tasks/of", format!("there is no run {run} here")))?;

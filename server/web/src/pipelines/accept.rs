@@ -28,7 +28,7 @@ pub(crate) struct Accepted {
     pub new: NewVersion,
     /// What it says.
     pub pipeline: Pipeline,
-    /// What stops it from running here, or is probably not as meant.
+    /// Problems that prevent the pipeline from running here, and probable mistakes.
     pub problems: Vec<Problem>,
 }
 

@@ -9,31 +9,31 @@ use utoipa::ToSchema;
 /// After this long, the rest is shown as removed and added whole.
 const PATIENCE: Duration = Duration::from_millis(300);
 
-/// What differs between two texts.
+/// Difference between two texts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Difference {
-    /// Whether they are the same.
+    /// Whether the texts are the same.
     pub same: bool,
-    /// The difference as `diff -u` writes it; empty when they are the same.
+    /// Difference in the format of `diff -u`. Empty if the texts are the same.
     pub unified: String,
-    /// Both texts from beginning to end, in pieces.
+    /// Hunks that cover both texts from beginning to end.
     pub hunks: Vec<Hunk>,
 }
 
-/// Some lines that follow each other.
+/// Consecutive lines.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Hunk {
-    /// Where they are.
+    /// Location.
     pub kind: HunkKind,
-    /// The lines, as they are.
+    /// Lines, verbatim.
     pub text: String,
-    /// The number of the first line in the old text, from 1; for added lines, of the line that follows them.
+    /// Number of the first line in the old text, from 1. For added lines, the number of the line that follows them.
     pub old_line: usize,
-    /// The number of the first line in the new text, from 1; for removed lines, of the line that follows them.
+    /// Number of the first line in the new text, from 1. For removed lines, the number of the line that follows them.
     pub new_line: usize,
 }
 
-/// Where lines are.
+/// Which of the texts has the lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum HunkKind {

@@ -8,40 +8,40 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-/// What differs between two pipelines.
+/// Structural difference between two pipelines.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, ToSchema)]
 pub struct StructureView {
-    /// Tasks that only the new one has, in its order.
+    /// Tasks that only the new pipeline has, in its order.
     pub added: Vec<String>,
-    /// Tasks that only the old one has, in its order.
+    /// Tasks that only the old pipeline has, in its order.
     pub removed: Vec<String>,
-    /// Tasks of both that differ, in the new one's order.
+    /// Tasks that both pipelines have and that differ, in the order of the new pipeline.
     pub changed: Vec<TaskChange>,
-    /// Parameters that were added, removed or changed; paths begin with the parameter's name.
+    /// Parameters that were added, removed or changed. Paths begin with the parameter name.
     pub parameters: Vec<FieldChange>,
-    /// Everything else: description, labels, env, schedule, ...
+    /// All other settings: description, labels, env, schedule, ...
     pub settings: Vec<FieldChange>,
 }
 
 /// A task that differs.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct TaskChange {
-    /// The task.
+    /// Task.
     pub task: String,
-    /// Its fields that differ.
+    /// Fields of the task that differ.
     pub fields: Vec<FieldChange>,
 }
 
 /// A field that differs.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct FieldChange {
-    /// Where, as a JSON pointer.
+    /// Location as a JSON pointer.
     pub path: String,
-    /// How it was; absent when it was not there.
+    /// Old value. Omitted if the field did not exist.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Object)]
     pub before: Option<Value>,
-    /// How it is; absent when it is not there.
+    /// New value. Omitted if the field does not exist.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Object)]
     pub after: Option<Value>,

@@ -71,7 +71,7 @@ pub(crate) fn template(plan: &RunPlan, task: &PlannedTask) -> String {
     format!("{}@{}", template.name, template.version)
 }
 
-/// What the workers of a role get.
+/// Resources of the workers of a role.
 pub(crate) fn role(role: &PlannedRole) -> RoleView {
     let resources = &role.resources;
     RoleView {
@@ -93,7 +93,7 @@ pub(crate) fn cores(millis: u64) -> f64 {
     millis as f64 / 1000.0
 }
 
-/// What was used.
+/// Resource usage.
 pub(crate) fn usage(usage: &UsageSummary) -> UsageView {
     UsageView { cpu_seconds: usage.cpu_us as f64 / 1e6, peak_memory: usage.peak_memory.0 }
 }
@@ -139,7 +139,7 @@ pub(crate) fn next_try(state: &InstanceState) -> Option<Timestamp> {
     }
 }
 
-/// Where a result was taken from.
+/// Source of a reused result.
 pub(crate) fn reused(state: &InstanceState) -> Option<ReusedView> {
     let InstanceState::Succeeded { reused: Some(ReusedFrom { run, task, ended_at }) } = state else {
         return None;

@@ -30,7 +30,7 @@ impl Material {
         Ok(Self { plan, task, items, outputs })
     }
 
-    /// The task.
+    /// Task.
     pub(crate) fn planned(&self) -> &PlannedTask {
         self.plan.task(self.task)
     }

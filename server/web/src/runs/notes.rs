@@ -13,7 +13,7 @@ use cubeloom_domain::{AttemptKey, RunId};
 pub(crate) struct Note {
     /// What is made before it can start.
     pub preparing: Option<String>,
-    /// How far its program is.
+    /// Progress of the program.
     pub progress: Option<Progress>,
 }
 

@@ -31,9 +31,9 @@ const ATTEMPTS: usize = 4_000;
 /// A run being read.
 pub(crate) struct Reader<'w> {
     web: &'w Web,
-    /// The run.
+    /// Run.
     pub(crate) record: RunRecord,
-    /// What it does.
+    /// Description of what it does.
     pub(crate) plan: Arc<RunPlan>,
     counts: BTreeMap<u32, States>,
     starts: Arc<RunStarts>,
@@ -87,7 +87,7 @@ impl<'w> Reader<'w> {
         Waits { starts: &self.starts, lines: &self.lines, seen: self.seen.as_deref(), run: &self.record.id }
     }
 
-    /// The run.
+    /// Run.
     pub(crate) fn run(&self) -> RunView {
         let cluster = Some(self.plan.cluster.clone());
         let tasks = counts::count(&self.record, &self.counts, Some(&self.plan));

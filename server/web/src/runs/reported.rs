@@ -17,7 +17,7 @@ const TOGETHER: usize = 200;
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct OfTask {
-    /// Only this task's.
+    /// Returns only the entries of this task.
     pub task: Option<String>,
 }
 

@@ -57,7 +57,7 @@ pub(crate) struct Origin {
 pub(crate) enum Source {
     /// A stored pipeline, in this version or its newest.
     Stored {
-        /// Its name.
+        /// Name.
         pipeline: String,
         /// Its version.
         version: Option<u32>,
@@ -74,9 +74,9 @@ pub(crate) enum Source {
 /// A run that was stored; the engine knows of it.
 #[derive(Clone, Debug)]
 pub(crate) struct Started {
-    /// The run.
+    /// Run.
     pub record: RunRecord,
-    /// What runs, and probably not as meant.
+    /// Warnings about what is valid but probably unintended.
     pub warnings: Vec<Problem>,
 }
 

@@ -67,7 +67,7 @@ pub(super) fn figures(instances: &[InstanceRecord], attempts: &[AttemptRecord]) 
 }
 
 impl Material<'_> {
-    /// The task.
+    /// Task.
     pub(super) fn view(&self) -> TaskView {
         let planned = &self.plan.tasks[self.index as usize];
         let plain = planned.for_each.is_none();
@@ -109,7 +109,7 @@ impl Material<'_> {
         }
     }
 
-    /// Its state.
+    /// State.
     fn state(&self, planned: &PlannedTask) -> &'static str {
         let empty = matches!(
             planned.for_each.as_ref().map(|each| &each.items),

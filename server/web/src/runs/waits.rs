@@ -18,7 +18,7 @@ pub(crate) struct Waits<'r> {
     pub(super) lines: &'r RunLines,
     /// The projects that the reader sees; `None` for all.
     pub(super) seen: Option<&'r [String]>,
-    /// The run.
+    /// Run.
     pub(super) run: &'r RunId,
 }
 

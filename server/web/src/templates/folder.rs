@@ -23,12 +23,12 @@ pub(crate) struct Beside {
     pub before_after: Option<BeforeAfter>,
 }
 
-/// A pipeline that shows how a template is used.
+/// Example pipeline that shows how to use a template.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Example {
-    /// The document.
+    /// Pipeline document.
     pub document: String,
-    /// The file of the program that it runs, when it runs one of the template's folder.
+    /// Program file that the pipeline runs, if it is in the template folder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub program: Option<Program>,
 }
@@ -36,18 +36,18 @@ pub struct Example {
 /// A program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Program {
-    /// The file's name.
+    /// File name.
     pub name: String,
-    /// What stands in it.
+    /// Content.
     pub text: String,
 }
 
-/// One program twice: for one process, and as the template runs it.
+/// The same program twice: for one process, and as the template runs it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct BeforeAfter {
-    /// For one process.
+    /// Program for one process.
     pub before: String,
-    /// As the template runs it.
+    /// Program as the template runs it.
     pub after: String,
 }
 

@@ -33,7 +33,7 @@ pub(crate) struct Terminals {
 pub(crate) struct Opened {
     /// Its shell.
     pub(crate) shell: Arc<dyn Terminal>,
-    /// The run.
+    /// Run.
     pub(crate) run: RunId,
     /// What the audit log has it under: the attempt's key.
     pub(crate) subject: String,

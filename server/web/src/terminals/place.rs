@@ -17,11 +17,11 @@ use crate::state::Web;
 
 /// Where a terminal is opened.
 pub(crate) struct Place {
-    /// The cluster.
+    /// Cluster.
     pub(crate) executor: Arc<dyn Executor>,
     /// The attempt's job, for whoever opens the terminal.
     pub(crate) job: Job,
-    /// The worker.
+    /// Worker.
     pub(crate) worker: WorkerName,
     /// Its rank.
     pub(crate) rank: u32,

@@ -102,7 +102,7 @@ impl Session {
         (Arc::new(session), keeper)
     }
 
-    /// What it is called.
+    /// Name.
     pub(crate) fn id(&self) -> &str {
         &self.id
     }
@@ -117,7 +117,7 @@ impl Session {
         self.person == caller.user.id
     }
 
-    /// When it ends at the latest.
+    /// Latest time at which the terminal ends.
     pub(crate) fn ends_at(&self) -> Timestamp {
         self.ends_at
     }

@@ -28,7 +28,7 @@ const WITHOUT: [(&str, &str, &str); 10] = [
     (
         "DELETE",
         "/api/v1/clusters/{cluster}/gpus/{gpu}/fault",
-        "can be done only where the driver has reported an error of a card; it writes `card.take_back`",
+        "can be done only where the driver has reported an error of a GPU; it writes `card.take_back`",
     ),
     ("POST", "/api/v1/me/provider", "says where to go; `user.connect` is written when the person comes back"),
 ];

@@ -91,7 +91,7 @@ fn kinds(ada: &Client) -> Vec<Kind> {
 const BLIND: [(&str, &str, &str); 16] = [
     ("PUT", "/api/v1/clusters/{cluster}/aside/{node}", "a node that is aside stays so for its first reason"),
     ("DELETE", "/api/v1/clusters/{cluster}/aside/{node}", "a node is aside or not"),
-    ("DELETE", "/api/v1/clusters/{cluster}/gpus/{gpu}/fault", "a card is faulty or not"),
+    ("DELETE", "/api/v1/clusters/{cluster}/gpus/{gpu}/fault", "a GPU is faulty or not"),
     (
         "PUT",
         "/api/v1/projects/{project}/models/{model}/aliases/{alias}",

@@ -94,7 +94,7 @@ fn the_form_says_the_same_in_words() {
     tried_until_refused(5, |_| {
         let page = form("not the password");
         if page.status == 401 {
-            assert!(page.text().contains("The name or the password is not right"), "{}", page.text());
+            assert!(page.text().contains("Wrong name or password"), "{}", page.text());
             assert!(!page.text().contains("not the password\""), "the password is not sent back");
         }
         page

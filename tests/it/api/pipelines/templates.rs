@@ -78,10 +78,7 @@ fn a_page_has_a_program_before_and_after_it_became_distributed() {
 fn what_stands_in_backquotes_is_code_on_a_templates_page() {
     let server = Server::start();
     let page = server.as_(Who::Stranger).get("page:/templates/approval").expect(200).text();
-    assert!(
-        page.contains("or later tasks look at <code>approved</code> in their <code>when</code>"),
-        "{page}"
-    );
+    assert!(page.contains("later tasks check <code>approved</code> in their <code>when</code>"), "{page}");
     let helps = page.split("class=\"field-help\">").skip(1).map(|rest| rest.split("</p>").next().unwrap());
     let raw: Vec<&str> = helps.filter(|help| help.contains('`')).collect();
     assert!(raw.is_empty(), "{raw:?}");

@@ -166,9 +166,7 @@ fn a_database_that_crashes_and_comes_back_costs_a_run_nothing_but_time() {
             assert!(page.header("content-type").starts_with("text/html"), "{path}: {:?}", page.headers);
             assert!(!page.header("retry-after").is_empty(), "{path}: {:?}", page.headers);
             let text = page.text();
-            for words in
-                ["The server cannot do this now", "the database does not answer at present", "</html>"]
-            {
+            for words in ["Temporarily unavailable", "the database does not answer at present", "</html>"] {
                 assert!(text.contains(words), "{path} does not say {words}: {text}");
             }
             assert!(!text.contains(&cluster.url()), "{path} says where the database is: {text}");

@@ -168,6 +168,6 @@ fn a_queued_run_says_which_runs_are_before_it() {
     until(&editor, &first, "running");
     let second = start(&editor, &source);
     wait_for("the second to have an estimate", || wait(&second)["start"]["p50"].is_string());
-    assert!(page(&editor, &format!("/runs/{second}")).contains("tarts in about"), "the page says it");
+    assert!(page(&editor, &format!("/runs/{second}")).contains("stimated start in"), "the page says it");
     std::fs::remove_file(&held).unwrap();
 }

@@ -67,7 +67,7 @@ fn a_run_says_what_its_time_went_to() {
     assert!((whole(&all) - whole(&train) - whole(&quiet)).abs() < 1e-3, "{all}");
 
     let shown = page(&editor, &format!("/runs/{run}/tasks/train"));
-    for text in ["Useful time", "steps done again", "failure: storage"] {
+    for text in ["Goodput", "repeated steps", "failure: storage"] {
         assert!(shown.contains(text), "{text} in {shown}");
     }
     assert!(!shown.contains("attempts reported steps"), "all attempts did");

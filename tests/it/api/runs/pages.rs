@@ -40,7 +40,7 @@ fn every_tab_shows_its_part() {
         ("gantt", vec!["data-gantt", "each"]),
         ("table", vec!["pull", "command@", "exit code 3", "2/2"]),
         ("logs", vec!["data-task=\"fails\"", "stdout and stderr"]),
-        ("parameters", vec!["where", "here", "default of the pipeline"]),
+        ("parameters", vec!["where", "here", "pipeline default"]),
         ("outputs", vec!["rows", "&#60;b&#62;7&#60;/b&#62;"]),
         ("objects", vec!["argv", "byte for byte"]),
     ] {
@@ -93,7 +93,7 @@ fn the_list_is_filtered_by_its_address() {
     let server = Server::start();
     let editor = server.as_(Who::Editor);
     let empty = page(&editor, "/projects/default/runs");
-    assert!(empty.contains("Nothing was started here yet") && empty.contains("curl"), "{empty}");
+    assert!(empty.contains("No runs yet") && empty.contains("curl"), "{empty}");
     let run = finished(&editor);
     let row = format!("run-{run}");
     for (query, found) in [
@@ -105,7 +105,7 @@ fn the_list_is_filtered_by_its_address() {
     ] {
         let text = page(&editor, &format!("/projects/default/runs?{query}"));
         assert_eq!(text.contains(&row), found, "{query}: {text}");
-        assert_eq!(text.contains("No run is like that"), !found, "{query}");
+        assert_eq!(text.contains("No matching runs"), !found, "{query}");
     }
     editor.get("page:/projects/default/runs?state=odd").expect(422);
 }

@@ -95,7 +95,7 @@ fn a_shell_has_what_the_failed_task_had() {
     assert_eq!((&terminal["worker"], &terminal["attempt"]), (&json!("worker-0"), &json!(1)));
     let mut shell = Shell::connect(&server, &editor, &terminal);
     let greeting = shell.until("again: ");
-    assert!(greeting.contains("what worker-0 of `ill` had in attempt 1"), "{greeting}");
+    assert!(greeting.contains("the environment of worker-0 of `ill` in attempt 1"), "{greeting}");
     let told = shell.run("echo $WORD, ${#PW}; echo $PW; stty size");
     assert!(told.contains("it is, 14\r\n***\r\n40 120\r\n"), "{told}");
     let told = shell.run("cat $CUBELOOM_CODE/fail.py | head -n 1; ls -A $HOME; pwd; echo $CUBELOOM_ATTEMPT");

@@ -114,7 +114,7 @@ fn what_pods_use_and_what_to_change_is_told_by_the_clusters_prometheus() {
     assert_eq!(advice[0]["remedies"][1]["setting"], "resources.cpu");
     let asked = owner.request(Method::GET, &format!("/runs/{run}/tasks/train/advice"));
     let chinese = send(asked.header("accept-language", "zh-CN")).expect(200).json();
-    assert!(chinese["advice"][0]["evidence"].as_str().unwrap().contains("显卡在等待 CPU"), "{chinese}");
+    assert!(chinese["advice"][0]["evidence"].as_str().unwrap().contains("GPU 在等待 CPU"), "{chinese}");
     stage.server.as_(Who::Stranger).get(&format!("/runs/{run}/tasks/train/advice")).expect(404);
 
     let holders = owner.get("/holders").expect(200).json();

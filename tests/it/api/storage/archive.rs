@@ -101,7 +101,7 @@ fn what_s3_does_not_take_waits_and_says_why() {
     let behind_now = behind();
     assert_eq!(behind_now["attempts"], 0, "whether there is a copy only the store knows");
     assert!(behind_now["why"].as_str().unwrap().contains("credentials were refused"), "{behind_now}");
-    assert!(page(&owner, "/projects/default").contains("It cannot be seen which logs are copied"));
+    assert!(page(&owner, "/projects/default").contains("The state of log copies is unknown"));
     let run = start(&owner, &slow());
     until(&owner, &run, "succeeded");
     wait_for("it to be counted", || behind()["attempts"] == 1);

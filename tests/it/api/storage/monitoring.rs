@@ -50,7 +50,7 @@ fn this_machine_is_measured_and_other_projects_are_sums() {
     let fault = "/clusters/local/gpus/GPU-none/fault";
     editor.delete(fault, "").expect(403).problem("forbidden");
     let said = server.as_(Who::Administrator).delete(fault, "").expect(404).problem("not-found");
-    assert!(said.to_string().contains("faulty card"), "{said}");
+    assert!(said.to_string().contains("faulty GPU"), "{said}");
     editor.post(&format!("/runs/{run}/cancel"), &json!({}));
     until(&editor, &run, "cancelled");
 }
@@ -240,7 +240,7 @@ fn a_task_that_does_not_use_its_card_is_told_of_and_a_busy_one_is_not() {
     server.stop();
     moved(&server, Timestamp((now * 1e6) as i64));
     server.run();
-    wait_within(Duration::from_secs(90), "the idle card to be told of", || !heard.lock().unwrap().is_empty());
+    wait_within(Duration::from_secs(90), "the idle GPU to be told of", || !heard.lock().unwrap().is_empty());
     let told = heard.lock().unwrap().clone();
     let body: Value = serde_json::from_str(&told[0].1).unwrap();
     let alert = &body["alerts"][0];
@@ -251,8 +251,8 @@ fn a_task_that_does_not_use_its_card_is_told_of_and_a_busy_one_is_not() {
     );
     assert!(alert["url"].as_str().unwrap().ends_with(&format!("/runs/{run}/tasks/idle")), "{body}");
     let text = body["text"].as_str().unwrap();
-    assert!(text.contains("of the 1 cards that it holds, 1 were hardly used for 30 minutes"), "{text}");
-    assert!(body["title"].as_str().unwrap().contains("has not used for 45 min"), "{body}");
+    assert!(text.contains("of the 1 GPUs that it holds, 1 were hardly used for 30 minutes"), "{text}");
+    assert!(body["title"].as_str().unwrap().contains("has not used its GPUs for 45 min"), "{body}");
     let owner = server.as_(Who::Owner);
     let list = owner.get("/projects/default/alert-deliveries").expect(200).json();
     assert_eq!(list["items"].as_array().unwrap().len(), 1, "{list}");

@@ -67,10 +67,7 @@ fn a_lost_card_is_told_as_the_cause() {
     tell(&place, "False", "");
     assert_eq!(lost["kind"], "lost", "{lost:#}");
     let message = lost["message"].as_str().unwrap();
-    assert!(
-        message.contains("lost its graphics card") && message.contains("fallen off the bus"),
-        "{message}"
-    );
+    assert!(message.contains("lost its GPU") && message.contains("fallen off the bus"), "{message}");
 }
 
 #[ignore = "needs a cluster"]
@@ -119,7 +116,7 @@ fn shares_of_hami_are_refused_where_volcano_places_every_pod() {
     add(&admin, &place.namespace);
     until("it is said that HAMi's shares are not known", || {
         let problems = admin.get("/clusters/simulated").expect(200).json()["problems"].to_string();
-        problems.contains("HAMi shares its cards, but Volcano places every pod")
+        problems.contains("HAMi shares its GPUs, but Volcano places every pod")
     });
     let wanted = with_cards("simulated", json!({"memory": "8Gi"}));
     let refused = admin.post("/projects/default/runs", &wanted).expect(422).text();

@@ -27,7 +27,7 @@ fn the_clusters_page_says_since_when_it_is_away_and_why() {
     let admin = server.as_(Who::Administrator);
     add_by(&admin, &place.namespace, &proxy.kubeconfig());
     for (weather, state, words) in [
-        (Weather::Away, "away", "Does not answer"),
+        (Weather::Away, "away", "Unreachable"),
         (Weather::Full, "away", "TooManyRequests"),
         (Weather::Strangers, "refused", "Credentials refused"),
     ] {

@@ -11,7 +11,7 @@ use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval};
 
-/// What is asked for.
+/// Request.
 pub struct Target {
     /// The server.
     pub address: SocketAddr,

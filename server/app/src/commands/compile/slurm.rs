@@ -50,7 +50,7 @@ impl Cluster {
             }
             None => {
                 let origin =
-                    "no --facts were given: assumed is a cluster with types of cards, shards and features";
+                    "no --facts were given: assumed is a cluster with types of GPUs, shards and features";
                 (FULL_CLUSTER.to_owned(), "the facts of a full cluster".to_owned(), origin.to_owned())
             }
             Some(path) => {

@@ -96,12 +96,10 @@ fn resources(export: &mut Export, task: &str, resources: &Resources) -> Value {
                 let part = profile.as_ref().map_or("gpu".to_owned(), |profile| format!("mig-{profile}"));
                 amounts.insert(format!("nvidia.com/{part}"), json!(count.to_string()));
             }
-            None => export.say(format!("not carried over: the share of a graphics card of `{task}`")),
+            None => export.say(format!("not carried over: the share of a GPU of `{task}`")),
         }
         if let Some(kind) = gpu.kind.as_ref().filter(|_| profile.is_none()) {
-            export.say(format!(
-                "not carried over: the kind of graphics card of `{task}`, {kind}: use a node selector"
-            ));
+            export.say(format!("not carried over: the kind of GPU of `{task}`, {kind}: use a node selector"));
         }
     }
     if resources.processes_per_gpu.is_some() {

@@ -82,10 +82,7 @@ fn gpu(at: &At<'_>) -> Option<Value> {
             json!({"count": count.parse::<f64>().map_or(1, |count| count.round() as u32)})
         }
         _ => {
-            at.tell(
-                Fate::Problem,
-                format!("`{text}` is no number of graphics cards: say it in `resources.gpu`"),
-            );
+            at.tell(Fate::Problem, format!("`{text}` is no number of GPUs: say it in `resources.gpu`"));
             return None;
         }
     };

@@ -7,7 +7,7 @@ use crate::import::Fate;
 
 /// A pipeline, and what one of its tasks mounts.
 pub struct Context<'m> {
-    /// The pipeline's name.
+    /// Name of the pipeline.
     pub pipeline: &'m str,
     /// The task's mounts.
     pub mounts: &'m Mounts,

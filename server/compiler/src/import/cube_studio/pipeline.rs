@@ -19,9 +19,9 @@ pub struct Source<'v> {
     pub key: String,
     /// Its own fields.
     pub head: At<'v>,
-    /// Its tasks.
+    /// Tasks.
     pub tasks: Vec<At<'v>>,
-    /// All of it.
+    /// Total.
     pub whole: At<'v>,
 }
 

@@ -23,11 +23,11 @@ const OF_LAUNCHERS: [&str; 6] = [
 
 /// A task's place in its pipeline.
 pub struct Place<'p> {
-    /// The pipeline's name.
+    /// Name of the pipeline.
     pub pipeline: &'p str,
     /// The task's own name.
     pub name: &'p str,
-    /// The tasks before it.
+    /// Tasks that it depends on.
     pub needs: Vec<String>,
 }
 

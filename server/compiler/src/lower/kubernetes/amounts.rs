@@ -65,11 +65,11 @@ fn share(facts: &KubernetesFacts, gpu: &GpuRequest) -> Result<Vec<(String, u64)>
             }
             // Its name for a share of the memory is no resource of a node: a pod that asks for it is never placed.
             None => {
-                Err("Volcano shares graphics cards by their memory: ask for an amount of `memory` of one".into())
+                Err("Volcano shares GPUs by their memory: ask for an amount of `memory` of one".into())
             }
         },
         (true, false, Some(other)) => Err(format!(
-            "on this cluster Volcano places every pod, and knows no shares of graphics cards that {other} hands out: ask for a \
+            "on this cluster Volcano places every pod, and knows no shares of GPUs that {other} hands out: ask for a \
              `count`, or have nodes offer `volcano.sh/vgpu-number` (Volcano's vGPU device plugin)"
         )),
         (false, _, Some(_)) => {
@@ -84,7 +84,7 @@ fn share(facts: &KubernetesFacts, gpu: &GpuRequest) -> Result<Vec<(String, u64)>
              (`kai_queue`)"
                 .into())
         }
-        (_, _, None) => Err("this cluster hands out whole graphics cards only (neither HAMi nor KAI-Scheduler shares them): \
+        (_, _, None) => Err("this cluster hands out whole GPUs only (neither HAMi nor KAI-Scheduler shares them): \
              ask for a `count`"
             .into()),
     }
@@ -109,7 +109,7 @@ pub fn card_nodes(facts: &CardFacts, wanted: &Resources, notes: &mut Notes) -> O
             true => "the cluster's facts name no types; leave `type` out".to_owned(),
             false => format!("there are: {}", crate::nearest::listing(names.into_iter())),
         };
-        notes.refuse("resources/gpu", format!("no node has graphics cards of the type `{kind}`; {has}"));
+        notes.refuse("resources/gpu", format!("no node has GPUs of the type `{kind}`; {has}"));
         return None;
     }
     Some((facts.product_label.clone(), products))

@@ -1,4 +1,4 @@
-//! Parts of graphics cards by KAI-Scheduler. It places a pod that names it, and reads in the pod's annotations which part of a
+//! Parts of GPUs by KAI-Scheduler. It places a pod that names it, and reads in the pod's annotations which part of a
 //! card the pod is for; no resource of a node says it. Its podgrouper makes a PodGroup of its own of each pod of a Job, so that it
 //! would start workers that wait for each other in part.
 //!
@@ -32,7 +32,7 @@ pub fn refuse_several(frame: &Frame<'_>, notes: &mut Notes) {
     if frame.job.workers() > 1 {
         notes.refuse(
             "resources/gpu",
-            "KAI-Scheduler places pods with parts of graphics cards one by one, and would start workers that wait for each \
+            "KAI-Scheduler places pods with parts of GPUs one by one, and would start workers that wait for each \
              other in part: ask for a `count`, or for one worker",
         );
     }
@@ -49,7 +49,7 @@ pub fn mark(
 ) {
     let Some(gpu) = &resources.gpu else { return };
     let Some(QueueFacts { queue, priority_class }) = queue(frame.facts, gpu) else { return };
-    notes.decide(format!("KAI-Scheduler places it on a part of a graphics card, from the queue `{queue}`"));
+    notes.decide(format!("KAI-Scheduler places it on a part of a GPU, from the queue `{queue}`"));
     spec.insert("schedulerName".into(), "kai-scheduler".into());
     labels.insert("kai.scheduler/queue".into(), queue.as_str().into());
     if let Some(class) = priority_class {

@@ -13,7 +13,7 @@ use crate::frameworks::{ALL, Framework, Shape};
 /// What a framework's jobs become.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outlook {
-    /// The framework.
+    /// Framework.
     pub framework: &'static str,
     /// The object, and why it is that one: `PyTorchJob: Kubeflow's training operator is there (...)`.
     pub decision: String,

@@ -20,9 +20,9 @@ const PORT: u16 = 29_500;
 
 /// The pods of one role.
 pub struct RolePods {
-    /// The role.
+    /// Role.
     pub name: String,
-    /// How many.
+    /// Count.
     pub replicas: u32,
     /// How many of them must start together with the others.
     pub least: u32,

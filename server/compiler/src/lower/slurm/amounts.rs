@@ -101,7 +101,7 @@ fn cards(frame: &Frame<'_>, gpu: &GpuRequest) -> Result<Given, String> {
         return Ok(Given::Cards(None));
     }
     let Some(facts) = &frame.facts.cards else {
-        return Err("this cluster has no graphics cards; leave `gpu` out".into());
+        return Err("this cluster has no GPUs; leave `gpu` out".into());
     };
     match (gpu.count, gpu.fraction) {
         (Some(count), _) => {
@@ -111,7 +111,7 @@ fn cards(frame: &Frame<'_>, gpu: &GpuRequest) -> Result<Given, String> {
         }
         (None, Some(fraction)) => shards(facts, gpu, fraction),
         (None, None) => {
-            Err("Slurm shares no cards by their memory: ask for a `fraction`, or for a `count`".into())
+            Err("Slurm shares no GPUs by their memory: ask for a `fraction`, or for a `count`".into())
         }
     }
 }
@@ -119,9 +119,7 @@ fn cards(frame: &Frame<'_>, gpu: &GpuRequest) -> Result<Given, String> {
 /// A part of a card, rounded up.
 fn shards(facts: &SlurmCards, gpu: &GpuRequest, fraction: f64) -> Result<Given, String> {
     let Some(shards) = facts.shards else {
-        return Err(
-            "this cluster hands out whole graphics cards only (it has no shards): ask for a `count`".into()
-        );
+        return Err("this cluster hands out whole GPUs only (it has no shards): ask for a `count`".into());
     };
     if gpu.kind.is_some() {
         return Err("Slurm's shards have no types: leave `type` out, or ask for a `count`".into());
@@ -141,11 +139,9 @@ fn named<'f>(facts: &'f SlurmCards, wanted: &str) -> Result<&'f str, String> {
     match found[..] {
         [one] => Ok(one),
         [] if facts.types.is_empty() => Err(format!(
-            "no node has graphics cards of the type `{wanted}`; the cluster's facts name no types, leave `type` out"
+            "no node has GPUs of the type `{wanted}`; the cluster's facts name no types, leave `type` out"
         )),
-        [] => {
-            Err(format!("no node has graphics cards of the type `{wanted}`; there are: {}", listing(types())))
-        }
+        [] => Err(format!("no node has GPUs of the type `{wanted}`; there are: {}", listing(types()))),
         _ => Err(format!("`{wanted}` is several types, and Slurm takes one: {}", listing(found))),
     }
 }

@@ -1,4 +1,4 @@
-//! Parts of graphics cards: who hands them out, by which names, and whether any node has them.
+//! Parts of GPUs: who hands them out, by which names, and whether any node has them.
 
 use cubeloom_domain::Severity;
 use serde_json::{Value, json};
@@ -70,7 +70,7 @@ fn slices_are_asked_for_where_a_node_has_enough_of_them() {
     assert!(template["affinity"].get("nodeAffinity").is_none(), "the resource itself names the nodes");
     assert_eq!(said(&task("count: 4, type: 1g.10gb", ""), SLICES), "");
     let too_many = said(&task("count: 5, type: 1g.10gb", ""), SLICES);
-    assert!(too_many.contains("no node has the 1g.10gb graphics cards"), "{too_many}");
+    assert!(too_many.contains("no node has the 1g.10gb GPUs"), "{too_many}");
     assert!(too_many.contains("(the most on one node: 4)"), "{too_many}");
     let elsewhere = said(&task("count: 1, type: 1g.10gb", ", placement: {node_group: whole}"), SLICES);
     assert!(elsewhere.contains("in the node group `whole`"), "{elsewhere}");
@@ -84,10 +84,10 @@ fn slices_and_whole_cards_are_counted_apart() {
     };
     assert_eq!(said(&task(6, "count: 1, type: 1g.10gb"), SLICES), "");
     let slices = said(&task(7, "count: 1, type: 1g.10gb"), SLICES);
-    let both = "they need 7 slices `1g.10gb` of graphics cards, and the cluster has 6 slices `1g.10gb`";
+    let both = "they need 7 slices `1g.10gb` of GPUs, and the cluster has 6 slices `1g.10gb`";
     assert!(slices.contains(both), "{slices}");
     assert_eq!(said(&task(1, "count: 1"), SLICES), "");
-    assert!(said(&task(2, "count: 1"), SLICES).contains("they need 2 x 1 GPUs"), "slices are no cards");
+    assert!(said(&task(2, "count: 1"), SLICES).contains("they need 2 x 1 GPUs"), "slices are no GPUs");
 }
 
 /// Where all slices of a node are alike, they are its cards, and the product's name has the profile.
@@ -136,7 +136,7 @@ fn kai_places_single_pods_with_parts_of_cards() {
     let share = |gpu: &str| format!("{ECHO}, resources: {{gpu: {{{gpu}}}}}");
     let (spec, limits) = pod(&share("fraction: 0.25, type: h100"), kai);
     assert_eq!((&spec["schedulerName"], limits), (&json!("kai-scheduler"), json!({})));
-    assert!(spec.to_string().contains("NVIDIA-H100-80GB-HBM3"), "it goes to cards of its type");
+    assert!(spec.to_string().contains("NVIDIA-H100-80GB-HBM3"), "it goes to GPUs of its type");
     let told = |gpu: &str| {
         let made = lowered(&share(gpu), &cluster(kai));
         let metadata = made.objects.last().unwrap()["spec"]["template"]["metadata"].clone();
@@ -155,10 +155,10 @@ fn kai_places_single_pods_with_parts_of_cards() {
     let of_each = cluster("kubernetes: {cards: {kai: {queue: \"{project}-cards\"}}}").1.of_project("vision");
     assert_eq!(of_each.cards.kai.unwrap().queue, "vision-cards");
     let crowd = "template: crowd, arguments: {workers: 2}, resources: {gpu: {fraction: 0.5}}";
-    assert!(said(crowd, kai).contains("KAI-Scheduler places pods with parts of graphics cards one by one"));
+    assert!(said(crowd, kai).contains("KAI-Scheduler places pods with parts of GPUs one by one"));
     let beside = "kubernetes: {volcano: {queue: q}, cards: {kai: {queue: q}}}";
     let refused = said(&share("memory: 8Gi"), beside);
-    assert!(refused.contains("no shares of graphics cards that KAI-Scheduler hands out"), "{refused}");
+    assert!(refused.contains("no shares of GPUs that KAI-Scheduler hands out"), "{refused}");
     let unnamed = "kubernetes: {kinds: {queues.scheduling.run.ai/v2: {}}}";
     assert!(said(&share("fraction: 0.5"), unnamed).contains("no queue of its is named"));
 }

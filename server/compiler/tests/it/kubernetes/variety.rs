@@ -107,5 +107,5 @@ fn facts() -> impl Strategy<Value = String> {
 /// Both. Volcano gives no fractions of cards.
 pub fn task_on_cluster() -> impl Strategy<Value = (String, String)> {
     let fits = |(task, facts): &(String, String)| !task.contains("fraction") || !facts.contains("volcano");
-    (task(), facts()).prop_filter("Volcano shares cards by memory", fits)
+    (task(), facts()).prop_filter("Volcano shares GPUs by memory", fits)
 }

@@ -157,7 +157,7 @@ fn a_tasks_own_variables_go_over_the_clusters() {
 fn what_a_cluster_cannot_give_is_refused_with_its_place() {
     let echo = "template: echo, arguments: {words: [a]}";
     for (cluster, wish, place, word) in [
-        (BARE, "resources: {gpu: {count: 1}}", "resources/gpu", "no graphics cards"),
+        (BARE, "resources: {gpu: {count: 1}}", "resources/gpu", "no GPUs"),
         (BARE, "resources: {rdma: 1}", "resources/rdma", "no RDMA"),
         (BARE, "placement: {selector: {disk: ssd}}", "placement/selector/disk", "it names none"),
         (BARE, "volumes: [data]", "volumes", "where the volume `data` is"),
@@ -177,7 +177,7 @@ fn what_a_cluster_cannot_give_is_refused_with_its_place() {
     }
     let whole = FULL_CLUSTER.replace(", shards: 4", "");
     let refused = refusals(&whole, &format!("{echo}, resources: {{gpu: {{fraction: 0.5}}}}"));
-    assert!(refused[0].1.contains("whole graphics cards only"), "{refused:?}");
+    assert!(refused[0].1.contains("whole GPUs only"), "{refused:?}");
 }
 
 #[test]

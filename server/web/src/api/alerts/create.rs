@@ -20,25 +20,25 @@ use crate::etag::Tagged;
 use crate::extract::{Json, Path};
 use crate::state::Web;
 
-/// A channel that is to be.
+/// A channel to create.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewChannel {
-    /// What it is called.
+    /// Name.
     #[schema(min_length = 1, max_length = 80)]
     pub name: String,
     /// `webhook`, `slack`, `feishu`, `dingtalk`, `wecom` or `email`.
     pub kind: String,
-    /// A URL; for e-mail addresses, separated by commas. It is stored encrypted and not shown whole again.
+    /// URL, or comma-separated addresses for email. It is stored encrypted and never shown in full again.
     pub address: String,
-    /// What messages are signed with, where the kind signs any: `webhook`, `feishu`, `dingtalk`.
+    /// Secret that signs messages. Only the kinds `webhook`, `feishu` and `dingtalk` sign messages.
     #[serde(default)]
     pub secret: String,
-    /// What it tells, and how.
+    /// Notification rules.
     pub rules: RulesView,
 }
 
-/// Makes a channel by which alerts of the project reach people.
+/// Creates a channel that delivers alerts of the project.
 #[utoipa::path(
     post,
     path = "/projects/{project}/alerts",

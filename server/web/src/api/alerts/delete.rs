@@ -12,7 +12,7 @@ use crate::etag::{IfMatch, changed};
 use crate::extract::Path;
 use crate::state::Web;
 
-/// Deletes a channel, with what it has still to send, and its history.
+/// Deletes a channel with its pending messages and its history.
 #[utoipa::path(
     delete,
     path = "/projects/{project}/alerts/{channel}",

@@ -14,17 +14,17 @@ use crate::state::Web;
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct DeliveryQuery {
-    /// Only of the channel of this id, or to the person of this id.
+    /// Only messages of the channel, or to the user, with this ID.
     pub channel: Option<String>,
-    /// How many items, from 1 to 200; 50 when absent.
+    /// Number of items, from 1 to 200. Defaults to 50.
     #[param(minimum = 1, maximum = 200)]
     pub limit: Option<usize>,
-    /// The `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 
-/// Messages of the project's channels, and mails to the people whose runs they are about, the newest first: what became of
-/// each, and what its receiver said. They are kept for 30 days.
+/// Lists the messages of the project's channels and the emails to the owners of the affected runs, newest first. Each
+/// entry has the delivery state and the receiver's response. Messages are kept for 30 days.
 #[utoipa::path(
     get,
     path = "/projects/{project}/alert-deliveries",

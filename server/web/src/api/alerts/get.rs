@@ -9,7 +9,7 @@ use crate::etag::Tagged;
 use crate::extract::Path;
 use crate::state::Web;
 
-/// One channel.
+/// Returns a channel.
 #[utoipa::path(
     get,
     path = "/projects/{project}/alerts/{channel}",

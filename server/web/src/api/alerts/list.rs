@@ -8,7 +8,7 @@ use crate::extract::{Json, Path, Query};
 use crate::page::{Page, PageQuery};
 use crate::state::Web;
 
-/// The channels of a project, the oldest first.
+/// Lists the channels of a project, oldest first.
 #[utoipa::path(
     get,
     path = "/projects/{project}/alerts",

@@ -13,16 +13,16 @@ use crate::error::{ApiResult, ProblemDocument};
 use crate::extract::{Json, Path};
 use crate::state::Web;
 
-/// What came of a test message.
+/// Result of a test message.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct TestView {
-    /// Whether the receiver took it.
+    /// Whether the receiver accepted the message.
     pub sent: bool,
-    /// What the receiver answered, or why it could not be asked.
+    /// Response of the receiver, or the reason why it could not be reached.
     pub answer: String,
 }
 
-/// Sends a test message now, also by a channel that is switched off, and tells what the receiver answered.
+/// Sends a test message now, even if the channel is disabled, and returns the receiver's response.
 #[utoipa::path(
     post,
     path = "/projects/{project}/alerts/{channel}/test",

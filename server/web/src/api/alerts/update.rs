@@ -17,24 +17,24 @@ use crate::etag::{IfMatch, Tagged, changed};
 use crate::extract::{Json, Path};
 use crate::state::Web;
 
-/// What changes; what is absent stays.
+/// Changes to apply. Omitted fields keep their values.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ChannelChange {
-    /// What it is called.
+    /// Name.
     #[schema(min_length = 1, max_length = 80)]
     pub name: Option<String>,
-    /// Where it sends to.
+    /// Destination address.
     pub address: Option<String>,
-    /// What messages are signed with; an empty one for not at all.
+    /// Secret that signs messages. An empty string disables signing.
     pub secret: Option<String>,
-    /// What it tells, and how.
+    /// Notification rules.
     pub rules: Option<RulesView>,
-    /// Whether it is used. What a channel has still to send is given up when it is switched off.
+    /// Whether the channel is enabled. If it is disabled, its pending messages are not sent.
     pub enabled: Option<bool>,
 }
 
-/// Changes a channel. Its kind stays.
+/// Updates a channel. Its kind cannot be changed.
 #[utoipa::path(
     patch,
     path = "/projects/{project}/alerts/{channel}",

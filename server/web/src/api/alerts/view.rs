@@ -21,43 +21,44 @@ const SECRET: usize = 500;
 const LEAST_WAIT: u64 = 60;
 const LONGEST: u64 = 30 * 86_400;
 
-/// What of a channel people choose.
+/// Notification rules of a channel.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RulesView {
-    /// Of which kinds of events it tells: `run_failed`, `run_recovered` (a run succeeded after one had failed),
+    /// Kinds of events to report: `run_failed`, `run_recovered` (a run succeeded after one had failed),
     /// `task_waiting`.
     pub events: Vec<String>,
-    /// Of which pipelines; of all when empty.
+    /// Pipelines to report on. Empty means all pipelines.
     #[serde(default)]
     pub pipelines: Vec<String>,
-    /// How long a task must have waited, in seconds; half an hour when absent.
+    /// Minimum time that a task has been pending, in seconds. Defaults to half an hour.
     #[serde(default = "half_an_hour")]
     #[schema(minimum = 60, maximum = 2_592_000)]
     pub waiting_seconds: u64,
-    /// The same of the same pipeline or task is told again only after this long; each time when 0.
+    /// Minimum time between repeated messages about the same pipeline or task, in seconds. With 0, every event is
+    /// reported.
     #[serde(default)]
     #[schema(maximum = 2_592_000)]
     pub repeat_seconds: u64,
-    /// The language of messages: `en` or `zh`.
+    /// Language of messages: `en` or `zh`.
     #[serde(default = "english")]
     pub language: String,
-    /// Hours in which nothing is sent; what comes then is told in one message after them.
+    /// Quiet hours, during which nothing is sent. Events of this period are reported in one message afterwards.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quiet: Option<QuietView>,
 }
 
-/// Hours in which nothing is sent.
+/// Quiet hours, during which nothing is sent.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct QuietView {
-    /// When they begin, `HH:MM`.
+    /// Start time, `HH:MM`.
     #[schema(example = "22:00")]
     pub from: String,
-    /// When they end; earlier than `from` is on the next day.
+    /// End time. A time earlier than `from` is on the next day.
     #[schema(example = "07:30")]
     pub until: String,
-    /// The time zone, by its IANA name.
+    /// Time zone, as an IANA name.
     #[schema(example = "Asia/Shanghai")]
     pub zone: String,
 }
@@ -70,28 +71,28 @@ fn english() -> String {
     "en".into()
 }
 
-/// A way by which alerts of the project reach people.
+/// A channel that delivers alerts of the project.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ChannelView {
-    /// Its id.
+    /// ID.
     pub id: String,
-    /// What it is called.
+    /// Name.
     pub name: String,
     /// `webhook`, `slack`, `feishu`, `dingtalk`, `wecom` or `email`.
     pub kind: &'static str,
-    /// Where it sends to, without what lets others send there, too.
+    /// Destination address, without the parts that would let others send to it.
     pub address: String,
     /// Whether its messages are signed.
     pub signed: bool,
-    /// What it tells, and how.
+    /// Notification rules.
     pub rules: RulesView,
-    /// Whether it is used.
+    /// Whether it is enabled.
     pub enabled: bool,
-    /// Who made it.
+    /// Name of the creator.
     pub created_by: String,
-    /// Since when there is one.
+    /// Creation time.
     pub created_at: Time,
-    /// Counts its changes.
+    /// Revision number, incremented on each change.
     pub revision: u64,
 }
 
@@ -133,40 +134,40 @@ impl From<Rules> for RulesView {
     }
 }
 
-/// A message and what became of it.
+/// A message and its delivery state.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct DeliveryView {
-    /// Its id, which receivers get, too.
+    /// ID, which is also sent to receivers.
     pub id: String,
-    /// The channel; of a mail to the person whose run it is, that person's id.
+    /// Channel. For an email to the owner of the run, the ID of that user.
     pub channel: String,
-    /// The kind of event.
+    /// Kind of event.
     pub kind: &'static str,
-    /// The pipeline that it is about.
+    /// Pipeline that the message is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pipeline: Option<String>,
-    /// The run.
+    /// Run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// The task.
+    /// Task.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task: Option<String>,
-    /// Whose run it is.
+    /// User who owns the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
     /// `waiting`, `sent` or `failed`.
     pub state: &'static str,
-    /// When what it tells happened.
+    /// Time of the event.
     pub created_at: Time,
-    /// When it is sent, or tried again.
+    /// Time of the next delivery attempt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub due_at: Option<Time>,
-    /// How often it was tried.
+    /// Number of delivery attempts.
     pub tries: u32,
-    /// When it was sent, or given up.
+    /// Time at which the message was sent or finally failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Time>,
-    /// What the receiver said last, or why it could not be asked.
+    /// Last response of the receiver, or the reason why it could not be reached.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
 }

@@ -21,14 +21,15 @@ use crate::state::Web;
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ServedQuery {
-    /// The path below the run's folder, with `/` between its parts.
+    /// Path relative to the run's folder, with `/` as the separator.
     pub path: String,
-    /// Whether the browser may show it itself, e.g. in a frame with `sandbox`; otherwise it is downloaded.
+    /// Whether the browser may display the file itself, e.g. in a frame with `sandbox`. Otherwise the file is
+    /// downloaded.
     #[serde(default)]
     pub inline: bool,
 }
 
-/// A folder of a run.
+/// Lists a folder of a run.
 #[utoipa::path(
     get,
     path = "/runs/{run}/files",
@@ -52,7 +53,8 @@ pub(crate) async fn list_files(
     Ok(Json(files::list(folder, &query.path, &sort, &page).await?))
 }
 
-/// A file of a run, or a range of it. A page that a task wrote is sent so that it can do nothing but show itself.
+/// Returns a file of a run, or a range of it. A page written by a task is sent with restrictions: it can only be
+/// displayed.
 #[utoipa::path(
     get,
     path = "/runs/{run}/file",
@@ -76,7 +78,7 @@ pub(crate) async fn file(
     files::serve(folder, &query.path, &headers, show).await
 }
 
-/// What a file of a run looks like.
+/// Returns a preview of a file of a run.
 #[utoipa::path(
     get,
     path = "/runs/{run}/preview",

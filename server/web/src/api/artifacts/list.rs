@@ -17,7 +17,7 @@ use crate::runs::Reader;
 use crate::runs::reported::{self, OfTask};
 use crate::state::Web;
 
-/// The files that a run's tasks named as worth showing.
+/// Lists the artifacts of a run: the files that its tasks marked for display.
 #[utoipa::path(
     get,
     path = "/runs/{run}/artifacts",

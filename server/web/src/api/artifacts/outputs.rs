@@ -11,7 +11,7 @@ use crate::runs::Reader;
 use crate::runs::reported::{self, OfTask};
 use crate::state::Web;
 
-/// The outputs of a run's tasks, by instance.
+/// Lists the outputs of a run's tasks, by instance.
 #[utoipa::path(
     get,
     path = "/runs/{run}/outputs",

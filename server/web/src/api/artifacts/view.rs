@@ -4,48 +4,48 @@ use cubeloom_domain::JsonMap;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// What a task reported.
+/// Outputs that a task reported.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct OutputsView {
-    /// The task.
+    /// Task.
     pub task: String,
-    /// The instance.
+    /// Instance.
     pub instance: u32,
-    /// Outputs by name.
+    /// Outputs, by name.
     #[schema(value_type = Object)]
     pub outputs: JsonMap,
-    /// What of its reports could not be read: a sentence each.
+    /// Parts of its reports that could not be read, one message each.
     pub warnings: Vec<String>,
 }
 
-/// A file worth showing.
+/// An artifact: a file to display.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct ArtifactView {
-    /// The task.
+    /// Task.
     pub task: String,
-    /// The instance.
+    /// Instance.
     pub instance: u32,
-    /// What it is called.
+    /// Name.
     pub name: String,
-    /// Where it lies, below the run's folder.
+    /// Path relative to the run's folder.
     pub path: String,
-    /// Its length in bytes; absent when the file is not there.
+    /// Size, in bytes. Omitted if the file does not exist.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub size: Option<u64>,
-    /// The type of its content, by its name.
+    /// Content type, derived from the file name.
     pub content_type: String,
-    /// How it can be shown: `image`, `text`, `csv`, `json`, `html`, `directory` or `none`.
+    /// Preview type: `image`, `text`, `csv`, `json`, `html`, `directory` or `none`.
     pub preview: String,
-    /// How large it is, of a picture that says so.
+    /// Dimensions, if it is an image that states them.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub pixels: Option<Pixels>,
 }
 
-/// How large a picture is, in pixels.
+/// Dimensions of an image, in pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Pixels {
-    /// From left to right.
+    /// Width.
     pub width: u32,
-    /// From top to bottom.
+    /// Height.
     pub height: u32,
 }

@@ -21,7 +21,7 @@ use crate::time::Time;
 /// Entries that are read at once.
 const PAGE: usize = 500;
 
-/// As what the log is wanted.
+/// Output format of the audit log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AuditFormat {
@@ -33,12 +33,12 @@ pub enum AuditFormat {
     Ndjson,
 }
 
-/// As what the log is wanted.
+/// Output format of the audit log.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct AuditFormatQuery {
-    /// `json`; `csv` or `ndjson` for a file with all entries that fit, for which `limit` and `cursor` mean nothing; by
-    /// `Accept` when absent.
+    /// Output format: `json`; or `csv` or `ndjson` for a file with all entries that fit. Files ignore `limit` and
+    /// `cursor`. If omitted, the `Accept` header determines the format.
     #[param(inline)]
     pub format: Option<AuditFormat>,
 }
@@ -132,7 +132,7 @@ fn cells(entry: AuditEntry) -> Vec<String> {
     vec![view.id, at, view.user, view.via, view.address, project, view.action, view.subject, before, after]
 }
 
-/// What was asked for.
+/// Requested values.
 fn said(wanted: &AuditQuery) -> Value {
     let texts = [
         ("project", wanted.project.clone()),

@@ -12,8 +12,8 @@ use crate::extract::{Json, Query};
 use crate::page::{Page, PageQuery};
 use crate::state::Web;
 
-/// Every change, what was refused and what was taken out, the newest first: who, what, from where, before and after. In
-/// pages of JSON, or whole as a table (`text/csv`) or as JSON lines (`application/x-ndjson`).
+/// Lists all changes, denied requests and exports, newest first: user, action, origin, and the state before and
+/// after. Returns pages of JSON, or the whole log as a table (`text/csv`) or as JSON lines (`application/x-ndjson`).
 #[utoipa::path(
     get,
     path = "/audit",

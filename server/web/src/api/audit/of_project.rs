@@ -12,8 +12,8 @@ use crate::extract::{Json, Path, Query};
 use crate::page::{Page, PageQuery};
 use crate::state::Web;
 
-/// Every change in a project, what was refused and what was taken out, the newest first. In pages of JSON, or whole as a
-/// table (`text/csv`) or as JSON lines (`application/x-ndjson`).
+/// Lists all changes, denied requests and exports in a project, newest first. Returns pages of JSON, or the whole log
+/// as a table (`text/csv`) or as JSON lines (`application/x-ndjson`).
 #[utoipa::path(
     get,
     path = "/projects/{project}/audit",

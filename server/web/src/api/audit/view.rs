@@ -8,30 +8,30 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::time::Time;
 
-/// One change.
+/// An audit log entry.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct AuditView {
-    /// The id; later entries have greater ones.
+    /// ID. Later entries have greater IDs.
     pub id: String,
-    /// When.
+    /// Time of the change.
     pub at: Time,
-    /// The name of who did it.
+    /// Name of the user who made the change.
     pub user: String,
-    /// By what: `session`, `token <name>`, `hook <name>`, `command line`, `run` or `server`.
+    /// Origin of the change: `session`, `token <name>`, `hook <name>`, `command line`, `run` or `server`.
     pub via: String,
-    /// From which address; empty on the server's own machine.
+    /// Source address. Empty for changes made on the server's own machine.
     pub address: String,
-    /// In which project, when in one.
+    /// Project, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
-    /// What was done, `<thing>.<verb>`.
+    /// Action, in the form `<thing>.<verb>`.
     pub action: String,
-    /// To what: a name or an id.
+    /// Name or ID of the affected object.
     pub subject: String,
-    /// How it was.
+    /// State before the change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<Value>,
-    /// How it is since.
+    /// State after the change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<Value>,
 }
@@ -57,19 +57,19 @@ impl From<AuditEntry> for AuditView {
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct AuditQuery {
-    /// Only about this project.
+    /// Only entries about this project.
     pub project: Option<String>,
-    /// Only by the person of this name.
+    /// Only entries by the user with this name.
     pub user: Option<String>,
-    /// Only actions that begin with this, e.g. `pipeline.`.
+    /// Only actions that begin with this prefix, e.g. `pipeline.`.
     pub action: Option<String>,
-    /// Only about the thing of this name or id.
+    /// Only entries about the object with this name or ID.
     pub subject: Option<String>,
-    /// Only about things whose name or id contains this, in whatever case.
+    /// Only entries about objects whose name or ID contains this text, ignoring case.
     pub text: Option<String>,
-    /// Only at this moment or later.
+    /// Only entries at or after this time.
     pub since: Option<Time>,
-    /// Only before this moment.
+    /// Only entries before this time.
     pub until: Option<Time>,
 }
 

@@ -7,7 +7,8 @@ use crate::error::{ApiError, ApiResult, ProblemDocument};
 use crate::extract::{Json, Path};
 use crate::state::Web;
 
-/// How much of this month's budget a project has spent. Nothing is found where no budget bounds it.
+/// Returns how much of this month's budget a project has spent. Returns a not-found error if no budget limits the
+/// project.
 #[utoipa::path(
     get,
     path = "/projects/{project}/budget",

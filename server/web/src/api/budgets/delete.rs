@@ -11,7 +11,7 @@ use crate::etag::{IfMatch, changed};
 use crate::extract::Path;
 use crate::state::Web;
 
-/// Deletes the budget that begins in a month: the one before it goes on.
+/// Deletes the budget that begins in a month. The previous budget then continues to apply.
 #[utoipa::path(
     delete,
     path = "/projects/{project}/budgets/{month}",

@@ -8,7 +8,7 @@ use crate::extract::{Json, Path, Query};
 use crate::page::{Page, PageQuery};
 use crate::state::Web;
 
-/// The budgets of a project, by the month from which each holds.
+/// Lists the budgets of a project, by the month in which each begins.
 #[utoipa::path(
     get,
     path = "/projects/{project}/budgets",

@@ -15,8 +15,8 @@ use crate::etag::{IfMatch, Tagged, changed};
 use crate::extract::{Json, Path};
 use crate::state::Web;
 
-/// Sets what a project may spend in each month, from this one on until the next budget. `If-Match` is the ETag of the
-/// budget that begins in this month already, or `*`.
+/// Sets the monthly budget of a project from this month until the next budget. `If-Match` is the ETag of the budget
+/// that already begins in this month, or `*`.
 #[utoipa::path(
     put,
     path = "/projects/{project}/budgets/{month}",

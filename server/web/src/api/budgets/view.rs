@@ -10,19 +10,19 @@ use crate::accounting::{month, today};
 use crate::error::{ApiError, ApiResult};
 use crate::state::Web;
 
-/// What a project may spend in each month, from a month on until the next budget.
+/// Monthly budget of a project, from a month until the next budget.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct BudgetView {
-    /// The first month, UTC, e.g. `2026-01`.
+    /// First month, in UTC, e.g. `2026-01`.
     pub month: String,
-    /// How much, with a point; absent where nothing bounds it from then on.
+    /// Amount, with a decimal point. Omitted if spending is unlimited from then on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub amount: Option<String>,
-    /// From how many hundredths of it on the project is marked.
+    /// Percentage of the budget at which the project is marked.
     pub warn_percent: u32,
-    /// Whether nothing new is started once it is spent.
+    /// Whether nothing new is started after the budget is spent.
     pub stop: bool,
-    /// Counts its changes, from 1: its ETag.
+    /// Revision number, starting at 1 and incremented on each change. It is the ETag.
     pub revision: u64,
 }
 
@@ -38,22 +38,22 @@ impl From<Budget> for BudgetView {
     }
 }
 
-/// How much of this month's budget is spent.
+/// Spent amount of this month's budget.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct BudgetStandingView {
-    /// The month, UTC.
+    /// Month, in UTC.
     pub month: String,
-    /// What there is to spend, with a point.
+    /// Budget amount, with a decimal point.
     pub amount: String,
-    /// What is spent, also by what still runs.
+    /// Amount spent, including what is still running.
     pub spent: String,
-    /// How many hundredths that is, rounded down.
+    /// Spent percentage of the budget, rounded down.
     pub percent: u64,
     /// `within`, `warned` (the project is marked), `spent`, or `stopped` (nothing new is started).
     pub level: &'static str,
-    /// From how many hundredths on the project is marked.
+    /// Percentage of the budget at which the project is marked.
     pub warn_percent: u32,
-    /// Whether nothing new is started once it is spent.
+    /// Whether nothing new is started after the budget is spent.
     pub stop: bool,
 }
 
@@ -71,18 +71,18 @@ impl From<&Standing> for BudgetStandingView {
     }
 }
 
-/// What a project may spend from a month on.
+/// Budget of a project from a month on.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BudgetBody {
-    /// How much in each month, e.g. `1200` or `99.50`; absent: nothing bounds it from then on.
+    /// Amount per month, e.g. `1200` or `99.50`. Omitted if spending is unlimited from then on.
     #[serde(default)]
     pub amount: Option<String>,
-    /// From how many hundredths of it on the project is marked, from 1 to 100.
+    /// Percentage of the budget at which the project is marked, from 1 to 100.
     #[serde(default = "usual_warning")]
     #[schema(minimum = 1, maximum = 100, default = 80)]
     pub warn_percent: u32,
-    /// Whether nothing new is started once it is spent; what runs goes on.
+    /// Whether nothing new is started after the budget is spent. What is running continues.
     #[serde(default)]
     pub stop: bool,
 }

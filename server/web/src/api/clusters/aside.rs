@@ -17,53 +17,53 @@ use crate::texts::Lang;
 use crate::time::Time;
 use crate::told::told;
 
-/// A node to which no job goes.
+/// A cordoned node.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct AsideView {
-    /// Its name.
+    /// Name.
     pub node: String,
-    /// Since when.
+    /// Time at which the node was cordoned.
     pub since: Time,
-    /// Why, as a sentence.
+    /// Reason, as a sentence.
     pub why: String,
-    /// Who has set it aside, where it was a person.
+    /// User who cordoned the node. Omitted if it was cordoned automatically.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
-    /// What they say of it.
+    /// Note by the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// The attempts that failed through it, the newest last.
+    /// Attempts that failed because of the node, newest last.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<AsideFailureView>,
-    /// Whether it has been aside for so long that it may be tried again.
+    /// Whether the node has been cordoned long enough to be tried again.
     pub offered: bool,
 }
 
-/// An attempt that failed through its node.
+/// An attempt that failed because of its node.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct AsideFailureView {
-    /// When.
+    /// Time of the failure.
     pub at: Time,
-    /// How, as a sentence.
+    /// Description of the failure.
     pub message: String,
-    /// Its run, where you may see it.
+    /// Run, if you have access to it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// Its task, where you may see it.
+    /// Task, if you have access to it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task: Option<String>,
 }
 
-/// Why a node is set aside.
+/// Reason for cordoning a node.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AsideBody {
-    /// One line.
+    /// Single line of text.
     pub note: String,
 }
 
-/// Sets a node aside: no new job goes there, those that run there go on, and a spare of its node group takes its place. A
-/// node that is aside already stays so for its first reason.
+/// Cordons a node. New jobs are not placed there, running jobs continue, and a standby node of its node group
+/// replaces it. A node that is already cordoned keeps its first reason.
 #[utoipa::path(
     put,
     path = "/clusters/{cluster}/aside/{node}",
@@ -90,7 +90,9 @@ pub(crate) async fn put(
     Ok((status, Json(told(lang, view))).into_response())
 }
 
-/// Takes a node back: jobs go there again, and what failed through it before counts no more.
+/// Uncordons a node.
+///
+/// Jobs are scheduled on the node again, and its earlier failures no longer count.
 #[utoipa::path(
     delete,
     path = "/clusters/{cluster}/aside/{node}",

@@ -15,66 +15,68 @@ use crate::told::told;
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct CheckQuery {
-    /// The project; `default` when absent.
+    /// Project. Defaults to `default`.
     pub project: Option<String>,
 }
 
-/// What a cluster offers to a project's jobs, and what is missing.
+/// Capabilities of a cluster for a project's jobs, and missing components.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct ClusterCheck {
-    /// Its own version; absent when it did not answer.
+    /// Version of the cluster. Omitted if the cluster did not respond.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// Why it did not answer.
+    /// Reason why the cluster did not respond.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// What is installed there.
+    /// Installed components.
     pub parts: Vec<PartView>,
-    /// What becomes of the tasks of each framework.
+    /// How the tasks of each framework run on the cluster.
     pub frameworks: Vec<FrameworkView>,
-    /// What measures it; empty where no Prometheus is named.
+    /// Metrics exporters of the cluster. Empty when no Prometheus is configured.
     pub exporters: Vec<ExporterView>,
-    /// What keeps jobs of the project from running, each with what to do.
+    /// Problems that prevent the project's jobs from running, each with a remedy.
     pub problems: Vec<String>,
 }
 
-/// Something that a cluster may have.
+/// Optional component of a cluster.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct PartView {
-    /// What it is called.
+    /// Name.
     pub name: String,
-    /// What it is good for.
+    /// Purpose of the component.
     pub purpose: String,
-    /// Whether it is there.
+    /// Whether it is installed.
     pub found: bool,
-    /// Its version, where that can be found out.
+    /// Version of the component, if it can be determined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
 }
 
-/// Something that measures a cluster.
+/// Metrics exporter of a cluster.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct ExporterView {
-    /// What it is called.
+    /// Name.
     pub name: String,
-    /// What it is good for.
+    /// Purpose of the component.
     pub purpose: String,
-    /// Whether Prometheus has series of it.
+    /// Whether Prometheus has series from the exporter.
     pub found: bool,
 }
 
-/// What becomes of the tasks of a framework.
+/// How the tasks of a framework run on a cluster.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct FrameworkView {
-    /// The framework.
+    /// Framework.
     pub name: String,
-    /// The kind of object that a job of it becomes.
+    /// Kind of the manifest that a job of the framework becomes.
     pub object: String,
-    /// Why that one.
+    /// Reason for this kind.
     pub why: String,
 }
 
-/// Asks the cluster what it has, and says what a project's jobs become there and what they miss.
+/// Checks a cluster for the jobs of a project.
+///
+/// Returns the installed components, what the project's jobs become on the cluster, and what they lack.
 #[utoipa::path(
     get,
     path = "/clusters/{cluster}/check",

@@ -16,8 +16,10 @@ use crate::extract::Json;
 use crate::monitoring;
 use crate::state::Web;
 
-/// Adds a Kubernetes cluster. It is asked for nothing yet, but its Prometheus is, where it has one: its check says whether it answers,
-/// and what is missing there.
+/// Adds a Kubernetes cluster.
+///
+/// The cluster itself is not contacted yet. Its Prometheus is contacted, if one is configured. Use the check
+/// operation to see whether the cluster responds and which components are missing.
 #[utoipa::path(
     post,
     path = "/clusters",

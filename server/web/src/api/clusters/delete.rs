@@ -11,7 +11,9 @@ use crate::etag::{IfMatch, changed};
 use crate::extract::Path;
 use crate::state::Web;
 
-/// Takes a cluster away that was added. None of its objects is touched; while jobs of ours are there, it stays.
+/// Removes a cluster that was added.
+///
+/// Nothing on the cluster is changed. The cluster cannot be removed while it has jobs of the platform.
 #[utoipa::path(
     delete,
     path = "/clusters/{cluster}",

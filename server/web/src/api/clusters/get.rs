@@ -11,8 +11,9 @@ use crate::state::Web;
 use crate::texts::Lang;
 use crate::told::told;
 
-/// A cluster, with what runs there and which task templates can. Of projects that the caller is no member of, only the
-/// number of attempts is told.
+/// Returns a cluster, its allocations, and the task templates that can run on it.
+///
+/// For projects that the caller is not a member of, only the number of attempts is returned.
 #[utoipa::path(
     get,
     path = "/clusters/{cluster}",

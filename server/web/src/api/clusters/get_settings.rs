@@ -8,7 +8,7 @@ use crate::etag::Tagged;
 use crate::extract::Path;
 use crate::state::Web;
 
-/// What is said of a cluster that was added, without its kubeconfig.
+/// Returns the settings of a cluster that was added, without its kubeconfig.
 #[utoipa::path(
     get,
     path = "/clusters/{cluster}/settings",

@@ -11,7 +11,7 @@ use crate::state::Web;
 use crate::texts::Lang;
 use crate::told::told;
 
-/// The clusters, by name: what they have, and how much of it is in use.
+/// Lists the clusters by name, with their capacity and usage.
 #[utoipa::path(
     get,
     path = "/clusters",

@@ -20,17 +20,17 @@ const LONGEST: usize = 253;
 /// The most that the value of a label may have, in characters.
 const LONGEST_LABEL: usize = 63;
 
-/// A Kubernetes cluster that was added, without its kubeconfig.
+/// Kubernetes cluster that was added, without its kubeconfig.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct AddedClusterView {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// What is said of it.
+    /// Cluster settings.
     #[serde(flatten)]
     pub settings: ClusterBody,
-    /// Since when it is known.
+    /// Registration time.
     pub created_at: Time,
-    /// Counts its changes; in quotes it is the ETag.
+    /// Revision number, incremented with each change. In quotes, it is the ETag.
     pub revision: u64,
 }
 
@@ -45,39 +45,39 @@ impl From<ClusterRecord> for AddedClusterView {
     }
 }
 
-/// A cluster that is to be.
+/// Cluster to add.
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct NewCluster {
-    /// What it is called here: lower-case letters, digits and `-`, at most 63. Pipelines name it.
+    /// Name of the cluster, as used in pipelines: lower-case letters, digits and `-`, at most 63 characters.
     #[schema(min_length = 1, max_length = 63, pattern = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$")]
     pub name: String,
-    /// The kubeconfig's text; it is kept encrypted and never returned.
+    /// Kubeconfig text. Stored encrypted and never returned.
     #[serde(default)]
     pub kubeconfig: Option<String>,
-    /// The password that goes with `prometheus_user`, or without one the bearer token that Prometheus wants; it is kept
+    /// Password for `prometheus_user`, or the Prometheus bearer token if `prometheus_user` is omitted. Stored
     /// encrypted and never returned.
     #[serde(default)]
     pub prometheus_secret: Option<String>,
-    /// What is said of it.
+    /// Cluster settings.
     #[serde(flatten)]
     pub settings: ClusterBody,
 }
 
-/// What a cluster becomes.
+/// Changes to a cluster.
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct ClusterChange {
-    /// Another kubeconfig; the present one stays when it is left out.
+    /// New kubeconfig. If omitted, the current one is kept.
     #[serde(default)]
     pub kubeconfig: Option<String>,
-    /// Another password or token for Prometheus; the present one stays when it is left out, and goes when it is empty.
+    /// New password or token for Prometheus. If omitted, the current one is kept; if empty, it is removed.
     #[serde(default)]
     pub prometheus_secret: Option<String>,
-    /// What is said of it.
+    /// Cluster settings.
     #[serde(flatten)]
     pub settings: ClusterBody,
 }
 
-/// How a cluster is reached.
+/// Access method of a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AccessWord {
@@ -89,100 +89,104 @@ pub enum AccessWord {
     Slurm,
 }
 
-/// What is said of a cluster: of a Slurm cluster `slurm` alone, else the rest. `{project}` in `namespace` and `workspace_path` stands for a project's name.
+/// Settings of a cluster. A Slurm cluster uses only `slurm`; other clusters use the remaining fields. In `namespace`
+/// and `workspace_path`, `{project}` is replaced by the project's name.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct ClusterBody {
-    /// What it is for.
+    /// Description.
     #[serde(default)]
     pub description: String,
-    /// How it is reached.
+    /// Access method.
     pub access: AccessWord,
-    /// What a Slurm cluster has (`facts`), and as whom its jobs run (`way`): docs/slurm.md.
+    /// Properties of a Slurm cluster (`facts`), and the user that its jobs run as (`way`). See docs/slurm.md.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     #[schema(value_type = Option<Object>)]
     pub slurm: Option<SlurmSettings>,
-    /// The kubeconfig's context; its current one when absent.
+    /// Context of the kubeconfig. Defaults to its current context.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub context: Option<String>,
-    /// The namespace of a project's jobs.
+    /// Namespace of a project's jobs.
     #[serde(default = "namespace")]
     pub namespace: String,
-    /// The service account of their pods. It needs no right.
+    /// Service account of the job pods. It needs no permissions.
     #[serde(default = "service_account")]
     pub service_account: String,
-    /// The service account of Spark's drivers, which may make pods there; without one they start no executors.
+    /// Service account of Spark drivers, which is allowed to create pods in the namespace. If omitted, drivers start
+    /// no executors.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub spark_account: Option<String>,
-    /// The claim, in the namespace, that holds workspaces. This server must see the same files.
+    /// Persistent volume claim, in the namespace, that holds workspaces. This server must see the same files.
     #[serde(default = "workspace_claim")]
     pub workspace_claim: String,
-    /// The folder of the claim that is the project's workspace; empty for the whole claim.
+    /// Folder of the claim that is the project's workspace. If empty, the workspace is the whole claim.
     #[serde(default = "workspace_path")]
     pub workspace_path: String,
-    /// The uid and gid of workers; not 0.
+    /// UID and GID of workers. Must not be 0.
     #[serde(default = "uid")]
     #[schema(minimum = 1)]
     pub uid: u32,
-    /// Secrets, in the namespace, that images are pulled with.
+    /// Secrets in the namespace used to pull images.
     #[serde(default)]
     pub pull_secrets: Vec<String>,
-    /// Whether the operators there were started with Volcano's gang scheduling.
+    /// Whether the operators on the cluster were started with Volcano gang scheduling.
     #[serde(default)]
     pub operators_gang: bool,
-    /// Volcano's queue for the jobs, where Volcano is.
+    /// Volcano queue for the jobs, used if Volcano is installed.
     #[serde(default = "volcano_queue")]
     pub volcano_queue: String,
-    /// Kueue's local queue for the jobs; Kueue is used where it is named and Volcano is not there.
+    /// Kueue local queue for the jobs. Kueue is used if this field is set and Volcano is not installed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub kueue_queue: Option<String>,
-    /// KAI-Scheduler's queue for pods with a part of a graphics card, `{project}` in it for the project's name; it shares cards
-    /// where it is there, named here, and Volcano is not.
+    /// KAI-Scheduler queue for pods that request a GPU fraction. `{project}` is replaced by the project's name.
+    /// KAI-Scheduler shares GPUs if it is installed, this field is set, and Volcano is not installed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub kai_queue: Option<String>,
-    /// The priority class of the jobs.
+    /// Priority class of the jobs.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub priority_class: Option<String>,
-    /// Whether pods may use the nodes' own network.
+    /// Whether pods may use the host network.
     #[serde(default)]
     pub host_network: bool,
-    /// Node groups that a placement may name.
+    /// Node groups that a placement can refer to.
     #[serde(default)]
     pub node_groups: BTreeMap<String, NodeGroupBody>,
-    /// How long the objects of a job that has ended are kept, in seconds.
+    /// Retention of the manifests of a finished job, in seconds.
     #[serde(default = "keep")]
     #[schema(maximum = 2592000)]
     pub keep_seconds: u64,
-    /// How long a pod may wait for what does not come by itself (an image, a volume, a Secret), in seconds.
+    /// Pending timeout: maximum time that a pod may wait for a missing dependency (an image, a volume, a Secret), in
+    /// seconds.
     #[serde(default = "patience")]
     #[schema(maximum = 86400)]
     pub patience_seconds: u64,
-    /// The Prometheus that holds the cluster's measurements: `http://prometheus.monitoring:9090`.
+    /// Prometheus with the cluster's metrics: `http://prometheus.monitoring:9090`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub prometheus: Option<String>,
-    /// The name that Prometheus wants with a password; without one it gets a bearer token, where one is kept.
+    /// User name for Prometheus, used with a password. If omitted, the stored bearer token is sent, if any.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub prometheus_user: Option<String>,
-    /// Labels that the cluster's series have there, where it holds those of several clusters.
+    /// Labels of the cluster's series in Prometheus, if it holds series of several clusters.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub prometheus_labels: BTreeMap<String, String>,
-    /// A page of Grafana's about the cluster.
+    /// URL of a Grafana page about the cluster.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub grafana: Option<String>,
 }
 
-/// How the nodes of a group are told from others.
+/// Definition of the nodes of a group.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct NodeGroupBody {
-    /// Labels that they have.
+    /// Labels of the nodes.
     pub selector: BTreeMap<String, String>,
-    /// Taints of theirs that jobs of the group tolerate.
+    /// Taints of the nodes that jobs of the group tolerate.
     #[schema(value_type = Vec<Object>)]
     pub tolerations: Vec<Toleration>,
-    /// Variables of the workers there, which tasks may set otherwise: NCCL's, for the network that these nodes have.
+    /// Environment variables of workers on these nodes, such as NCCL variables for their network. Tasks can override
+    /// them.
     pub env: BTreeMap<String, String>,
-    /// How many of them are kept free, to take the place of others that are away or set aside. At least one node is for
-    /// jobs, whatever is said here.
+    /// Number of standby nodes, kept free to replace nodes that are unreachable or cordoned. At least one node
+    /// remains available to jobs, regardless of this value.
     #[schema(maximum = 1000)]
     pub spares: u32,
 }

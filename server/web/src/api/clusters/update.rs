@@ -15,7 +15,9 @@ use crate::extract::{Json, Path};
 use crate::monitoring;
 use crate::state::Web;
 
-/// Changes what is said of a cluster that was added. Jobs that run there go on as they were submitted.
+/// Updates the settings of a cluster that was added.
+///
+/// Running jobs continue as they were submitted.
 #[utoipa::path(
     put,
     path = "/clusters/{cluster}",

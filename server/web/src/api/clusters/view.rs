@@ -6,135 +6,134 @@ use utoipa::ToSchema;
 use super::aside::AsideView;
 use crate::time::Time;
 
-/// A cluster.
+/// Cluster.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct ClusterView {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its kind: `local` is the server's own machine.
+    /// Kind of the cluster. `local` is the server's own machine.
     pub kind: String,
-    /// What all nodes have together.
+    /// Total capacity of all nodes.
     pub capacity: AmountView,
-    /// What attempts that have not ended hold.
+    /// Resources allocated to attempts that have not ended.
     pub used: AmountView,
-    /// How many attempts that is.
+    /// Number of attempts counted in `used`.
     pub attempts: usize,
-    /// Its nodes.
+    /// Nodes.
     pub nodes: Vec<NodeView>,
-    /// Node groups that a placement may name.
+    /// Node groups that a placement can refer to.
     pub node_groups: Vec<String>,
-    /// Nodes that are well and on which nothing runs, as they are kept to take the place of others. They count to nothing
-    /// above.
+    /// Healthy, unoccupied standby nodes, kept to replace other nodes. They are not counted in the fields above.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub spares: Vec<String>,
-    /// How it is.
+    /// Connection state.
     pub standing: StandingView,
-    /// What is not as it should be, each as a sentence.
+    /// Problems of the cluster, one sentence each.
     pub problems: Vec<String>,
 }
 
-/// How a cluster is.
+/// Connection state of a cluster.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct StandingView {
-    /// `connected`, `away` (it does not answer), `refused` (it does not know the server any more), or `unknown`: nothing was
-    /// asked of it yet.
+    /// Connection state: `connected`, `away` (unreachable), `refused` (the cluster no longer recognizes the server),
+    /// or `unknown` (not contacted yet).
     pub state: String,
-    /// Since when it is away.
+    /// Start of the outage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<Time>,
-    /// What was tried, and what came of it.
+    /// Attempted operation and its result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
 }
 
-/// An amount of resources.
+/// Amount of resources.
 #[derive(Clone, Copy, Debug, Default, Serialize, ToSchema)]
 pub struct AmountView {
-    /// Processing power, in cores.
+    /// CPU, in cores.
     pub cpu: f64,
     /// Memory, in bytes.
     pub memory: u64,
-    /// Graphics cards.
+    /// GPUs.
     pub gpus: u32,
 }
 
-/// A node of a cluster.
+/// Node of a cluster.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = ClusterNodeView)]
 pub struct NodeView {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// What it has for jobs.
+    /// Allocatable resources.
     pub amount: AmountView,
-    /// Its graphics cards.
+    /// GPUs of the node.
     pub gpus: Vec<GpuView>,
-    /// Those of the cluster's node groups that it is of.
+    /// Node groups of the cluster that the node belongs to.
     pub groups: Vec<String>,
 }
 
-/// A graphics card.
+/// GPU.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = ClusterGpuView)]
 pub struct GpuView {
-    /// Its product name.
+    /// Product name.
     pub name: String,
-    /// Its memory, in bytes.
+    /// GPU memory, in bytes.
     pub memory: u64,
-    /// Its UUID.
+    /// UUID.
     pub uuid: String,
-    /// The XID error of its own for which no job gets it; none while a job has it.
+    /// XID error of this GPU that keeps jobs from using it. Omitted while a job uses the GPU.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub xid: Option<u32>,
 }
 
-/// One cluster, with what runs there and what could.
+/// Cluster with its allocations and the task templates that can run on it.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct ClusterDetail {
-    /// The cluster.
+    /// Cluster.
     #[serde(flatten)]
     pub cluster: ClusterView,
-    /// The nodes that are set aside, to which no new job goes. They count to nothing above.
+    /// Cordoned nodes, which receive no new jobs. They are not counted in the fields above.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub aside: Vec<AsideView>,
-    /// The attempts that hold something there, of runs that the caller may see, the newest first.
+    /// Attempts with allocations on the cluster, from runs that the caller may see, newest first.
     pub running: Vec<RunningView>,
-    /// How many others there are, of projects that the caller is no member of.
+    /// Number of other attempts, from projects that the caller is not a member of.
     pub others: usize,
-    /// The newest version of each task template, and whether it can run there.
+    /// Newest version of each task template, and whether it can run on the cluster.
     pub templates: Vec<RunnableView>,
 }
 
-/// An attempt that holds something.
+/// Attempt with allocated resources.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct RunningView {
-    /// The run.
+    /// Run.
     pub run: String,
-    /// Its project.
+    /// Project.
     pub project: String,
-    /// Its pipeline.
+    /// Pipeline.
     pub pipeline: String,
-    /// The task.
+    /// Task.
     pub task: String,
-    /// The instance.
+    /// Instance.
     pub instance: u32,
-    /// The attempt.
+    /// Attempt.
     pub attempt: u32,
-    /// `submitting`, `running` or `stopping`.
+    /// State: `submitting`, `running` or `stopping`.
     #[schema(value_type = String)]
     pub state: &'static str,
-    /// How many workers it has.
+    /// Number of workers.
     pub workers: u32,
-    /// What it holds.
+    /// Allocated amount.
     pub amount: AmountView,
 }
 
 /// Whether a task template can run on a cluster.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct RunnableView {
-    /// The template's name.
+    /// Name of the template.
     pub name: String,
-    /// How its workers learn who they are.
+    /// Framework, which determines how workers learn their identity.
     pub framework: String,
-    /// What it lacks there; empty when it can run.
+    /// What the template lacks on the cluster. Empty if it can run.
     pub missing: Vec<String>,
 }

@@ -15,11 +15,13 @@ use crate::state::Web;
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct FileQuery {
-    /// Its path below the folder.
+    /// Path of the file, relative to the folder.
     pub path: String,
 }
 
-/// One file of a folder of code, as plain text: what it holds is never run by a browser.
+/// Returns a file of a code folder as plain text.
+///
+/// Browsers never execute its content.
 #[utoipa::path(
     get,
     path = "/projects/{project}/code/{digest}/file",

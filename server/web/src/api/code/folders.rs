@@ -12,38 +12,39 @@ use crate::page::{Page, PageQuery};
 use crate::state::Web;
 use crate::time::Time;
 
-/// The folders of code that a project has.
+/// Code folders of a project.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct CodeFolders {
-    /// How many there are, on all pages.
+    /// Total number of folders, on all pages.
     pub folders: usize,
-    /// How large they are together, in bytes.
+    /// Total size, in bytes.
     pub bytes: u64,
-    /// The folders of this page, by digest.
+    /// Folders on this page, by digest.
     pub items: Vec<CodeFolder>,
-    /// Ask for the next page with this as `cursor`; absent on the last page.
+    /// Cursor of the next page, to be sent as `cursor`. Omitted on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
 
-/// A folder of code that a project has.
+/// Code folder of a project.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct CodeFolder {
-    /// Its digest.
+    /// Digest of the folder.
     pub digest: String,
-    /// How many files it holds.
+    /// Number of files in the folder.
     pub files: u64,
-    /// How large they are together, in bytes.
+    /// Total size, in bytes.
     pub bytes: u64,
-    /// When it was last sent, or a version or run began to name it.
+    /// Time when the folder was last uploaded, or when a version or run started to reference it.
     pub sent_at: Time,
-    /// When it is removed, unless a version or a run names it by then; absent while one does.
+    /// Time when the folder is removed, unless a version or run references it by then. Omitted while one does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub removed_at: Option<Time>,
 }
 
-/// The folders of code that were sent for a project's pipelines. One that no version and no run names is removed 30 days
-/// after it was last sent.
+/// Lists the code folders that were uploaded for a project's pipelines.
+///
+/// A folder that no version and no run references is removed 30 days after its last upload.
 #[utoipa::path(
     get,
     path = "/projects/{project}/code",

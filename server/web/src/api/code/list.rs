@@ -9,27 +9,27 @@ use crate::error::{ApiResult, ProblemDocument};
 use crate::extract::{Json, Path};
 use crate::state::Web;
 
-/// A folder of code.
+/// Code folder.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct CodeView {
-    /// Its digest.
+    /// Digest of the folder.
     pub digest: String,
-    /// Its files, by name.
+    /// Files of the folder, by name.
     pub files: Vec<CodeFile>,
 }
 
-/// A file of a folder of code.
+/// File of a code folder.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct CodeFile {
-    /// Its path below the folder, with `/` between its parts.
+    /// Path of the file, relative to the folder, with `/` as separator.
     pub path: String,
-    /// Its length, in bytes.
+    /// Size, in bytes.
     pub bytes: u64,
-    /// Whether it may be executed.
+    /// Whether it is executable.
     pub executable: bool,
 }
 
-/// The files of a folder of code.
+/// Lists the files of a code folder.
 #[utoipa::path(
     get,
     path = "/projects/{project}/code/{digest}",

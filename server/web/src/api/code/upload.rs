@@ -22,18 +22,19 @@ use crate::state::{Folders, Web};
 /// The longest archive, in bytes.
 const MOST: u64 = 64 << 20;
 
-/// A folder that the project has now.
+/// Uploaded code folder of the project.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct UploadedView {
-    /// SHA-256 over names, modes and content, in hexadecimal: send it as `code` with a document.
+    /// SHA-256 digest of names, modes and content, in hexadecimal. Send it as `code` with a document.
     pub digest: String,
-    /// How many files it holds.
+    /// Number of files in the folder.
     pub files: usize,
 }
 
-/// Uploads a folder of code, a gzipped tar archive of at most 64 MiB. Hidden files and what tools make
-/// (`__pycache__`, `node_modules`, `target`) are left out. The same folder has the same digest, however often it
-/// is sent.
+/// Uploads a code folder, as a gzipped tar archive of at most 64 MiB.
+///
+/// Hidden files and files created by tools (`__pycache__`, `node_modules`, `target`) are excluded. The same folder
+/// always has the same digest, regardless of how often it is uploaded.
 #[utoipa::path(
     put,
     path = "/projects/{project}/code",

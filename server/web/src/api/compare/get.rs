@@ -18,11 +18,11 @@ use crate::told::told;
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct WithQuery {
-    /// The other run's id.
+    /// ID of the other run.
     pub with: String,
 }
 
-/// Two runs beside each other: parameters, structure, times, use, outputs and metrics.
+/// Compares two runs: parameters, structure, times, usage, outputs and metrics.
 #[utoipa::path(
     get,
     path = "/runs/{run}/compare",

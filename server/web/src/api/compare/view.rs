@@ -8,95 +8,96 @@ use crate::api::metrics::view::SeriesView;
 use crate::api::runs::view::RunView;
 use crate::api::tasks::view::{RoleView, UsageView};
 
-/// Two runs beside each other.
+/// Comparison of two runs.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct ComparisonView {
-    /// The run of the path.
+    /// Run from the path.
     pub left: RunView,
-    /// The run that it is compared with.
+    /// Run that it is compared with.
     pub right: RunView,
-    /// Parameters, by name; equal ones too.
+    /// Parameters by name, including equal ones.
     pub parameters: Vec<ValuePair>,
-    /// Tasks, in the order of the left run, then those that only the right one has.
+    /// Tasks in the order of the left run, followed by tasks that only the right run has.
     pub tasks: Vec<TaskPair>,
-    /// Metrics, by name, task and instance, those of both runs.
+    /// Metrics of both runs, by name, task and instance.
     pub metrics: Vec<MetricPair>,
 }
 
-/// A value on both sides; null where a side has none.
+/// Value on both sides. Null on a side without a value.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct ValuePair {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// On the left.
+    /// Left side of the comparison.
     #[schema(value_type = Value)]
     pub left: Value,
-    /// On the right.
+    /// Right side of the comparison.
     #[schema(value_type = Value)]
     pub right: Value,
-    /// Whether both are equal.
+    /// Whether both values are equal.
     pub same: bool,
 }
 
-/// A task on both sides.
+/// Task on both sides.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct TaskPair {
-    /// The task's name.
+    /// Name of the task.
     pub name: String,
-    /// `both`, `left` or `right`: which run has it.
+    /// Runs that have the task: `both`, `left` or `right`.
     pub side: String,
-    /// What of its plan differs: `template`, `needs`, `arguments`, `env`, `roles`, `for_each`, `when`, ...
+    /// Parts of the task's plan that differ: `template`, `needs`, `arguments`, `env`, `roles`, `for_each`, `when`,
+    /// ...
     pub changed: Vec<String>,
-    /// On the left.
+    /// Left side of the comparison.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub left: Option<TaskSide>,
-    /// On the right.
+    /// Right side of the comparison.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub right: Option<TaskSide>,
-    /// How long the left one ran for each second of the right one.
+    /// Run time of the left task divided by the run time of the right task.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub ratio: Option<f64>,
-    /// Outputs, by name.
+    /// Outputs by name.
     pub outputs: Vec<ValuePair>,
-    /// Arguments that differ, by name; of late ones, their expressions.
+    /// Arguments that differ, by name. Arguments resolved only at run time are given as expressions.
     pub arguments: Vec<ValuePair>,
 }
 
-/// What a task was in one run.
+/// Task in one of the runs.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct TaskSide {
-    /// Its template, `name@version`.
+    /// Task template, as `name@version`.
     pub template: String,
-    /// Its state.
+    /// State.
     pub state: String,
-    /// How long it waited for a place.
+    /// Time that the task was pending, in seconds.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub wait_seconds: Option<f64>,
-    /// How long it ran.
+    /// Run time, in seconds.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub run_seconds: Option<f64>,
-    /// How many attempts there were.
+    /// Number of attempts.
     pub attempts: u64,
-    /// What each attempt asked for.
+    /// Resource request of each attempt.
     pub roles: Vec<RoleView>,
-    /// What it used.
+    /// Resource usage.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub usage: Option<UsageView>,
 }
 
-/// A metric on both sides.
+/// Metric on both sides.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct MetricPair {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// The task.
+    /// Task.
     pub task: String,
-    /// The instance.
+    /// Instance.
     pub instance: u32,
-    /// On the left.
+    /// Left side of the comparison.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub left: Option<SeriesView>,
-    /// On the right.
+    /// Right side of the comparison.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub right: Option<SeriesView>,
 }

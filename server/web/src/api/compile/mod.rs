@@ -32,8 +32,10 @@ pub(super) fn routes() -> OpenApiRouter<Web> {
     OpenApiRouter::new().routes(routes!(compile))
 }
 
-/// Compiles a document without storing or starting it: the plan, and what each task would submit to the document's cluster as
-/// the caller's. What only submission knows is a placeholder.
+/// Compiles a document without storing or starting it.
+///
+/// Returns the plan, and the jobs that each task would submit to the document's cluster on behalf of the caller.
+/// Values known only at submission are replaced by placeholders.
 #[utoipa::path(
     post,
     path = "/projects/{project}/compile",

@@ -14,59 +14,59 @@ use crate::runs::describe;
 use crate::texts::Lang;
 use crate::told::told;
 
-/// A document to compile.
+/// Document to compile.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ToCompile {
-    /// The text, YAML or JSON.
+    /// Document text, YAML or JSON.
     pub document: String,
-    /// The parameters; texts are read by the declared types.
+    /// Parameters. Strings are parsed according to the declared types.
     #[serde(default)]
     #[schema(value_type = Object)]
     pub parameters: JsonMap,
-    /// The digest of a folder of code that goes with it.
+    /// Digest of the code folder that belongs to the document.
     pub code: Option<String>,
 }
 
-/// A compiled document.
+/// Compiled document.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct CompiledView {
-    /// What the run would be: an id that is not used, project, person, date.
+    /// Run as it would be created: an unused ID, project, user and date.
     #[schema(value_type = Object)]
     pub run: Value,
-    /// The pipeline's name.
+    /// Name of the pipeline.
     pub pipeline: String,
-    /// The cluster that it would run on.
+    /// Cluster that the run would use.
     pub cluster: String,
-    /// The values of its parameters, defaults included.
+    /// Parameter values, including defaults.
     #[schema(value_type = Object)]
     pub parameters: JsonMap,
-    /// Its tasks, in the document's order.
+    /// Tasks, in the order of the document.
     pub tasks: Vec<CompiledTaskView>,
-    /// What runs, and probably not as meant.
+    /// Warnings about what is valid but probably unintended.
     pub warnings: Vec<ProblemView>,
 }
 
-/// A compiled task.
+/// Compiled task.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct CompiledTaskView {
-    /// Its name.
+    /// Name.
     pub task: String,
-    /// The tasks before it.
+    /// Tasks that it depends on.
     pub needs: Vec<String>,
-    /// `name@version`.
+    /// Task template, as `name@version`.
     pub template: String,
-    /// How its workers learn who they are.
+    /// Framework, which determines how workers learn their identity.
     pub framework: String,
-    /// Its workers and what each gets.
+    /// Worker roles and the resources of each.
     pub roles: Vec<RoleView>,
-    /// How many workers must start together.
+    /// Number of workers that must start together.
     pub gang: u32,
-    /// How many instances it has; absent when earlier tasks decide that.
+    /// Number of instances. Omitted when earlier tasks determine it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instances: Option<usize>,
-    /// The jobs of its first instances, at most 20, as the cluster would be given them; a sentence instead when they are
-    /// known only later, or the cluster would not take them.
+    /// Jobs of the first instances, at most 20, as they would be submitted to the cluster. Contains a sentence
+    /// instead if the jobs are known only later or the cluster would reject them.
     #[schema(value_type = Value)]
     pub jobs: Value,
 }

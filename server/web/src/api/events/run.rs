@@ -14,8 +14,10 @@ use crate::live::stream::{Events, ResumeQuery, answer};
 use crate::state::Web;
 use crate::texts::Lang;
 
-/// What happens to a run, as server-sent events: `snapshot`, `run`, `task`, `deleted`, `revoked`, `end`. After a lost
-/// connection, `Last-Event-ID` goes on from there; where that is not possible, a snapshot comes first.
+/// Streams the events of a run as server-sent events.
+///
+/// Events are `snapshot`, `run`, `task`, `deleted`, `revoked` and `end`. After a lost connection, send
+/// `Last-Event-ID` to continue. If that is not possible, a snapshot is sent first.
 #[utoipa::path(
     get,
     path = "/runs/{run}/events",

@@ -13,8 +13,9 @@ use crate::live::stream::{Events, ResumeQuery, answer};
 use crate::state::Web;
 use crate::texts::Lang;
 
-/// What happens in all projects that the caller sees, as server-sent events: `snapshot` (of the runs), `run`, `deleted`,
-/// `pipeline` (somebody has saved one), `revoked`.
+/// Streams the events of all projects that the caller can see, as server-sent events.
+///
+/// Events are `snapshot` (of the runs), `run`, `deleted`, `pipeline` (a user saved a pipeline) and `revoked`.
 #[utoipa::path(
     get,
     path = "/events",
@@ -36,8 +37,9 @@ pub(crate) async fn of_all(
     answer(&web, caller, Events::Runs(events))
 }
 
-/// What happens in a project, as server-sent events: `snapshot` (of its runs), `run`, `deleted`, `pipeline` (somebody
-/// has saved one), `revoked`.
+/// Streams the events of a project as server-sent events.
+///
+/// Events are `snapshot` (of its runs), `run`, `deleted`, `pipeline` (a user saved a pipeline) and `revoked`.
 #[utoipa::path(
     get,
     path = "/projects/{project}/events",

@@ -7,61 +7,61 @@ use crate::api::runs::view::RunView;
 use crate::api::tasks::view::TaskView;
 use crate::time::Time;
 
-/// Something that happened.
+/// An event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum LiveEvent {
-    /// The whole present state: what was known before is to be replaced by it.
+    /// Complete current state. It replaces any earlier state.
     Snapshot(Snapshot),
-    /// A run is new or has changed.
+    /// A run was created or changed.
     Run {
-        /// The run as it is now.
+        /// Current state of the run.
         run: Box<RunView>,
     },
-    /// A task has changed.
+    /// A task was changed.
     Task {
-        /// The run.
+        /// Run.
         run_id: String,
-        /// The task as it is now.
+        /// Current state of the task.
         task: Box<TaskView>,
     },
     /// A run was deleted.
     Deleted {
-        /// The run.
+        /// Run.
         run_id: String,
     },
-    /// The session or the token that opened this stream does not hold any more; the stream ends.
+    /// The session or token that opened this stream is no longer valid. The stream ends.
     Revoked {},
-    /// A pipeline has a new version; told on the streams of projects.
+    /// A pipeline has a new version. Sent on the streams of projects.
     Pipeline(SavedPipeline),
 }
 
-/// A pipeline that somebody has saved.
+/// Pipeline that a user saved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SavedPipeline {
-    /// The project.
+    /// Project.
     pub project: String,
-    /// The pipeline.
+    /// Pipeline.
     pub name: String,
-    /// The version that is the newest now.
+    /// Newest version of the pipeline.
     pub version: u32,
-    /// The name of who saved it.
+    /// Name of the user who saved the version.
     pub user: String,
-    /// What they said of the change.
+    /// User's message about the change.
     pub message: String,
-    /// When.
+    /// Time at which the version was saved.
     pub created_at: Time,
 }
 
-/// The whole present state of what a stream is about.
+/// Complete current state of the subject of a stream.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Snapshot {
-    /// The server's time.
+    /// Server time.
     pub at: Time,
-    /// Of a run's stream, the run; otherwise the newest runs, those that go on among them.
+    /// On a run's stream, the run. On other streams, the newest runs, including active runs.
     pub runs: Vec<RunView>,
-    /// Of a run's stream, its tasks.
+    /// On a run's stream, the tasks of the run.
     pub tasks: Vec<TaskView>,
-    /// Whether there are more tasks or runs than are sent: ask the lists.
+    /// Whether more tasks or runs exist than were sent. Use the list operations to get them.
     pub truncated: bool,
 }

@@ -26,9 +26,11 @@ pub(super) fn routes() -> OpenApiRouter<Web> {
     OpenApiRouter::new().routes(routes!(forecast)).routes(routes!(places::compare))
 }
 
-/// Says what would become of a run if it were started now, without starting it: of each task whether it starts at once,
-/// waits (for what, who holds it, and when it may start) or can never start, and how long it took before. Of a document with
-/// mistakes it says these.
+/// Predicts what would happen to a run if it were started now, without starting it.
+///
+/// For each task, returns whether it starts immediately, is pending, or can never start. For a pending task, returns
+/// the reason, the blocking jobs and the estimated start. Also returns the duration of earlier attempts. For an
+/// invalid document, returns its problems.
 #[utoipa::path(
     post,
     path = "/projects/{project}/forecast",

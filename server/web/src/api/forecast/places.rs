@@ -20,71 +20,71 @@ use crate::texts::Lang;
 use crate::time::Time;
 use crate::told::{Sentences, told};
 
-/// The places that a run may go to, side by side.
+/// Comparison of the placements that a run may use.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct ComparedPlacesView {
-    /// The moment that it holds for.
+    /// Time for which the forecast is valid.
     pub at: Time,
-    /// Them, first the one to which the run goes by itself; none of a document with mistakes. At most 32.
+    /// Placements, at most 32, starting with the default one. Empty for an invalid document.
     pub places: Vec<ComparedPlaceView>,
-    /// How many more there are.
+    /// Number of further placements.
     pub left_out: usize,
-    /// What amounts of money are in, when that was set.
+    /// Currency of amounts of money, if configured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub currency: Option<String>,
-    /// The mistakes for which there would be no run anywhere.
+    /// Problems of the document that prevent the run on any placement.
     pub problems: Vec<ProblemView>,
 }
 
-/// What would become of a run in a place.
+/// Forecast of a run in one placement.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct ComparedPlaceView {
-    /// `CLUSTER` or `CLUSTER/NODE_GROUP`: send it as `place` to start a run there.
+    /// Placement, as `CLUSTER` or `CLUSTER/NODE_GROUP`. Send it as `place` to start a run there.
     pub place: String,
-    /// The cluster.
+    /// Cluster.
     pub cluster: String,
-    /// The node group; absent: anywhere on the cluster.
+    /// Node group. If omitted, the placement is the whole cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node_group: Option<String>,
-    /// Whether a run for which no place is chosen goes there.
+    /// Whether the run uses this placement when no placement is chosen.
     pub is_usual: bool,
-    /// What would become of the tasks that need nothing first, all together: `starts`, `waits`, `never`, or `unknown` while
-    /// the cluster's queue cannot be asked.
+    /// Combined outlook of the tasks without dependencies: `starts`, `waits`, `never`, or `unknown` while the
+    /// cluster's queue is unreachable.
     pub outlook: Outlook,
-    /// Why one of them waits: a sentence with the amounts.
+    /// Reason why one of the tasks is pending: a sentence with the amounts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// Why it cannot run there, each with its field: a path into the document, or `/place`.
+    /// Problems that prevent the run in this placement, each with its field: a path into the document, or `/place`.
     pub problems: Vec<ProblemView>,
-    /// When the first task starts; absent where too little is known of how long others take.
+    /// Estimated start of the first task. Omitted if too little is known about the duration of other tasks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_start: Option<StartView>,
-    /// When all tasks that need nothing first have started; absent where that is not known.
+    /// Estimated time when all tasks without dependencies have started. Omitted if not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<StartView>,
-    /// How long it takes from then on, when no later task waits for room; absent where that is not known of each task.
+    /// Duration from `start` on, if no later task waits for capacity. Omitted if it is not known for each task.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub takes: Option<TakesView>,
-    /// When it has ended, by both.
+    /// Estimated end of the run, from `start` and `takes`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub done: Option<StartView>,
-    /// Tasks of which nobody knows how long they take: too few attempts have ended, a person does them, or other tasks
-    /// decide how many instances there are.
+    /// Tasks of unknown duration: too few attempts have ended, a person performs them, or other tasks determine the
+    /// number of instances.
     pub unknown_tasks: Vec<String>,
-    /// Tasks of which it is known from other places alone.
+    /// Tasks whose duration is known only from other placements.
     pub elsewhere: Vec<String>,
-    /// What it costs: what its tasks ask for, for the time that half of their attempts took, at today's price. Without the
-    /// unknown tasks; absent where nothing has a price, or nothing is known.
+    /// Estimated cost: the tasks' resource requests for the median duration of their attempts, at the current price.
+    /// Excludes tasks in `unknown_tasks`. Omitted if nothing has a price or no duration is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<String>,
 }
 
-/// How long something takes in all.
+/// Estimated total duration.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 pub struct TakesView {
-    /// As likely less as more.
+    /// Median duration, in seconds.
     pub p50_seconds: f64,
-    /// Nine times of ten less.
+    /// 90th percentile of the duration, in seconds.
     pub p90_seconds: f64,
 }
 
@@ -110,9 +110,11 @@ impl Sentences for ComparedPlacesView {
     }
 }
 
-/// Compares the places that a run may go to, if it were started now, without starting it: clusters and node groups that the
-/// project is bound to. Of each it says whether the run can go there, when it would start, how long it would take and what
-/// it would cost. To choose one, start the run with its `place`; nothing is chosen by itself.
+/// Compares the placements that a run may use if it were started now, without starting it.
+///
+/// Placements are the clusters and node groups allowed for the project. For each placement, returns whether the run
+/// can go there, when it would start, its duration and its cost. To choose a placement, start the run with its
+/// `place`. No placement is chosen automatically.
 #[utoipa::path(
     post,
     path = "/projects/{project}/forecast/places",

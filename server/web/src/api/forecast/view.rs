@@ -13,83 +13,85 @@ use crate::runs::describe::word;
 use crate::time::Time;
 use crate::told::Sentences;
 
-/// What to look at: a document, or a stored pipeline.
+/// Input of a forecast: a document or a stored pipeline.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ToForecast {
-    /// The text, YAML or JSON.
+    /// Document text, YAML or JSON.
     #[serde(default)]
     pub document: Option<String>,
-    /// The digest of a folder of code that goes with the document.
+    /// Digest of the code folder that belongs to the document.
     #[serde(default)]
     pub code: Option<String>,
-    /// A stored pipeline, instead of a document.
+    /// Stored pipeline, instead of a document.
     #[serde(default)]
     pub pipeline: Option<String>,
-    /// Its version; the newest when absent.
+    /// Pipeline version. Defaults to the newest version.
     #[serde(default)]
     pub version: Option<u32>,
-    /// The parameters; texts are read by the declared types.
+    /// Parameters. Strings are parsed according to the declared types.
     #[serde(default)]
     #[schema(value_type = Object)]
     pub parameters: JsonMap,
 }
 
-/// What would become of a run that were started now.
+/// Forecast of a run started now.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct ForecastView {
-    /// The moment that it holds for.
+    /// Time for which the forecast is valid.
     pub at: Time,
-    /// The cluster that the run would go to.
+    /// Cluster that the run would use.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster: Option<String>,
-    /// Its tasks, in the document's order; none of a document with mistakes.
+    /// Tasks, in the order of the document. Empty for an invalid document.
     pub tasks: Vec<TaskForecastView>,
-    /// The mistakes for which there would be no run. Tasks that can never start are none of these: see the tasks.
+    /// Problems that would prevent the run. Tasks that can never start are not included; see the tasks.
     pub problems: Vec<ProblemView>,
 }
 
-/// What would become of a task.
+/// Forecast of a task.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct TaskForecastView {
-    /// Its name.
+    /// Name.
     pub task: String,
-    /// `starts`, `waits`, `never` (it can never start), `later` (it comes after other tasks, and can start some day), or
-    /// `unknown` while the cluster's queue cannot be asked. Of a task with many instances, the first one.
+    /// Outlook of the task: `starts`, `waits`, `never`, `later` or `unknown`. `never`: the task can never start.
+    /// `later`: it comes after other tasks, and can start later. `unknown`: the cluster's queue is unreachable. For a
+    /// task with many instances, applies to the first one.
     pub outlook: Outlook,
-    /// Why it waits, or can never start: a sentence with the amounts.
+    /// Reason why the task is pending or can never start: a sentence with the amounts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// The rule that keeps it: `capacity`, `not_lent`, `limit`, `no_borrowing`, `persons_cap`, `named_limit`, `apart`, `behind`,
-    /// `cool_down`, `leaving`, `scattered`, `faulty`, `pipeline_parallelism` or `never_fits`; `max_active_runs` where other runs of
-    /// the pipeline keep the whole run, `budget` where the project's is spent, `not_taken` where the cluster would not take it
-    /// from you, as you have no account there, say: with these two the run is refused.
+    /// Rule that blocks the task: `capacity`, `not_lent`, `limit`, `no_borrowing`, `persons_cap`, `named_limit`,
+    /// `apart`, `behind`, `cool_down`, `leaving`, `scattered`, `faulty`, `pipeline_parallelism` or `never_fits`.
+    /// `max_active_runs`: other runs of the pipeline block the whole run. `budget`: the project's budget is spent.
+    /// `not_taken`: the cluster would not accept the run from you, for example because you have no account. With
+    /// `budget` and `not_taken`, the run is rejected.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
-    /// The machines that it concerns: `CLUSTER` or `CLUSTER/NODE_GROUP`.
+    /// Node pool concerned, as `CLUSTER` or `CLUSTER/NODE_GROUP`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pool: Option<String>,
-    /// Of what there is too little.
+    /// Insufficient resources.
     pub shortages: Vec<ShortageView>,
-    /// Who holds it, of the projects that you see: when these and the others that are counted beside them end, it starts.
-    /// At most 200 of them are told.
+    /// Blocking jobs in projects visible to you. The task starts once these and the jobs counted in `more_holders`
+    /// and `hidden_holders` end. At most 200 are returned.
     pub holders: Vec<HolderView>,
-    /// How many more there are of these.
+    /// Number of further blocking jobs in visible projects, beyond those listed in `holders`.
     pub more_holders: usize,
-    /// How many jobs of other projects hold it, too.
+    /// Number of blocking jobs in other projects.
     pub hidden_holders: usize,
-    /// How many jobs of the same pool are before it in the queue.
+    /// Number of jobs ahead in the queue of the same node pool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ahead: Option<u32>,
-    /// When it may start; absent where too little is known of how long others take.
+    /// Estimated start. Omitted if too little is known about the duration of other tasks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<StartView>,
-    /// How long it took before; absent before three attempts have ended well.
+    /// Duration of earlier attempts. Omitted until three attempts have succeeded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run_time: Option<RunTimeView>,
 }
 
-/// What would become of something.
+/// Outlook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Outlook {
@@ -105,14 +107,14 @@ pub enum Outlook {
     Never,
 }
 
-/// How long something took.
+/// Duration of attempts.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 pub struct RunTimeView {
-    /// Half of the attempts were shorter.
+    /// Median duration of the attempts.
     pub p50_seconds: f64,
-    /// Nine of ten were.
+    /// 90th percentile of the duration.
     pub p90_seconds: f64,
-    /// How many attempts say so: the last ones that ended well.
+    /// Number of attempts used for the statistics: the latest successful ones.
     pub attempts: usize,
 }
 

@@ -18,20 +18,22 @@ use crate::etag::Tagged;
 use crate::extract::{Json, Path};
 use crate::state::Web;
 
-/// A hook that is to be.
+/// Hook to create.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewHook {
-    /// What it is called.
+    /// Name.
     #[schema(min_length = 1, max_length = 80)]
     pub name: String,
-    /// Parameters of the runs that it starts.
+    /// Parameters of the runs that the hook starts.
     #[serde(default)]
     #[schema(value_type = Object)]
     pub parameters: JsonMap,
 }
 
-/// Makes a URL that starts the pipeline. Its runs are yours, and it works as long as you may start them yourself.
+/// Creates a URL that starts the pipeline.
+///
+/// Its runs belong to you. The URL works as long as you may start the runs yourself.
 #[utoipa::path(
     post,
     path = "/projects/{project}/pipelines/{pipeline}/hooks",

@@ -12,7 +12,7 @@ use crate::etag::{IfMatch, changed};
 use crate::extract::Path;
 use crate::state::Web;
 
-/// Deletes a hook: its URL stops working.
+/// Deletes a hook. Its URL stops working.
 #[utoipa::path(
     delete,
     path = "/projects/{project}/pipelines/{pipeline}/hooks/{hook}",

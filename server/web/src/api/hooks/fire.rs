@@ -24,31 +24,33 @@ use crate::texts::Lang;
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct Signed {
-    /// The signature.
+    /// Signature.
     pub signature: String,
 }
 
-/// What the caller of a hook may send; everything else in the body is left alone, so that other programs' own
-/// messages can be sent here as they are.
+/// Body that a hook accepts. All other fields are ignored, so that other programs can send their own messages
+/// unchanged.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 pub struct HookCall {
-    /// Parameters of the run, over the hook's own.
+    /// Parameters of the run. They override the hook's own.
     #[serde(default)]
     #[schema(value_type = Object)]
     pub parameters: JsonMap,
 }
 
-/// A run that a hook has started.
+/// Run started by a hook.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct FiredView {
-    /// The run's id.
+    /// ID of the run.
     pub run: String,
-    /// What runs, and probably not as meant.
+    /// Warnings about what is valid but probably unintended.
     pub warnings: Vec<ProblemView>,
 }
 
-/// Starts the hook's pipeline in its newest version. Nobody signs in for this: the signature in the URL is enough. Its
-/// tasks may use the project's secrets, not the own ones of whoever made the hook.
+/// Starts the hook's pipeline in its newest version.
+///
+/// No sign-in is needed: the signature in the URL is sufficient. The tasks may use the project's secrets, but not the
+/// personal secrets of the hook's creator.
 #[utoipa::path(
     post,
     path = "/hooks/{hook}",

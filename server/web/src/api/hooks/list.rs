@@ -8,7 +8,9 @@ use crate::extract::{Json, Path, Query};
 use crate::page::{Page, PageQuery};
 use crate::state::Web;
 
-/// The hooks of a pipeline, the oldest first. Only editors see them: a hook's URL is all that is needed to use it.
+/// Lists the hooks of a pipeline, oldest first.
+///
+/// Only editors can see them, as a hook's URL is sufficient to use it.
 #[utoipa::path(
     get,
     path = "/projects/{project}/pipelines/{pipeline}/hooks",

@@ -15,19 +15,21 @@ use crate::etag::{IfMatch, Tagged, changed};
 use crate::extract::{Json, Path};
 use crate::state::Web;
 
-/// What changes; what is absent stays.
+/// Changes to apply. Omitted fields keep their values.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HookChange {
-    /// What it is called.
+    /// Name.
     #[schema(min_length = 1, max_length = 80)]
     pub name: Option<String>,
-    /// Parameters of the runs that it starts.
+    /// Parameters of the runs that the hook starts.
     #[schema(value_type = Option<Object>)]
     pub parameters: Option<JsonMap>,
 }
 
-/// Changes a hook. Every change, an empty one too, makes a new URL, and the old one stops working.
+/// Updates a hook.
+///
+/// Every change, even an empty one, creates a new URL, and the old one stops working.
 #[utoipa::path(
     patch,
     path = "/projects/{project}/pipelines/{pipeline}/hooks/{hook}",

@@ -12,25 +12,25 @@ use crate::time::{Time, maybe};
 /// A URL that starts a pipeline.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct HookView {
-    /// Its id.
+    /// ID.
     pub id: String,
-    /// The pipeline that it starts, in its newest version.
+    /// Pipeline to start. The newest version is used.
     pub pipeline: String,
-    /// What it is called.
+    /// Name.
     pub name: String,
-    /// The URL, with its signature: whoever has it can start the pipeline.
+    /// URL including its signature. Anyone who has it can start the pipeline.
     pub url: String,
-    /// Parameters of the runs that it starts; what the caller sends goes over them.
+    /// Parameters of the runs that it starts. Parameters sent by the caller take precedence.
     #[schema(value_type = Object)]
     pub parameters: JsonMap,
-    /// The name of who made it: its runs are theirs.
+    /// Name of the user who created it. Its runs belong to this user.
     pub created_by: String,
-    /// Since when there is one.
+    /// Creation time.
     pub created_at: Time,
-    /// When it was last used.
+    /// Time of last use.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub used_at: Option<Time>,
-    /// Counts its changes, from 1: its ETag. Every change makes a new URL.
+    /// Revision number, starting at 1, used as the ETag. Every change creates a new URL.
     pub revision: u64,
 }
 

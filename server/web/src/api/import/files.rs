@@ -19,15 +19,15 @@ const WORD: usize = 1024;
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FilesToImport {
-    /// Where they come from: `cube-studio`, also when absent.
+    /// Source platform. Defaults to `cube-studio`.
     #[serde(default)]
     pub from: Option<String>,
-    /// The text of a file of pipelines or of job templates, JSON.
+    /// Text of a JSON file of pipelines or job templates.
     pub file: String,
-    /// The text of a file of the job templates that the pipelines use.
+    /// Text of a file of the job templates that the pipelines use.
     #[serde(default)]
     pub templates: Option<String>,
-    /// What the pipeline is to be called, when the file has one.
+    /// Name of the pipeline, if the file contains one.
     #[serde(default)]
     pub name: Option<String>,
 }

@@ -20,8 +20,9 @@ pub(super) fn routes() -> OpenApiRouter<Web> {
     OpenApiRouter::new().routes(routes!(import).layer(DefaultBodyLimit::max(BODY)))
 }
 
-/// Makes documents of another platform's files, without storing them. The files come as parts of a form or as texts of
-/// a JSON document, 16 MiB each.
+/// Converts files of another platform into documents, without storing them.
+///
+/// Send the files as form parts or as strings in a JSON document, 16 MiB each.
 #[utoipa::path(
     post,
     path = "/projects/{project}/import",

@@ -11,39 +11,39 @@ use crate::state::Web;
 use crate::templates::{self, Taken};
 use crate::texts::Lang;
 
-/// What became of the files. Nothing is stored.
+/// Result of the import. Nothing is stored.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ImportView {
-    /// The documents that were made.
+    /// Created documents.
     pub documents: Vec<ImportedView>,
-    /// What could not be carried over as it was.
+    /// Values that could not be converted unchanged.
     pub report: Vec<ImportLine>,
 }
 
-/// A document that was made.
+/// Created document.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ImportedView {
-    /// `pipeline` or `task_template`.
+    /// Kind of the document: `pipeline` or `task_template`.
     pub kind: String,
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its text, YAML.
+    /// YAML document.
     pub document: String,
-    /// The report's sentences about it.
+    /// Report messages about it.
     pub notes: Vec<String>,
-    /// What has its name already: `same` when it is this very document, `other` when it is something else.
+    /// Existing document with the same name: `same` if it is identical, `other` if it differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub taken: Option<String>,
 }
 
-/// What became of one value of the files.
+/// Result for one value of the files.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ImportLine {
-    /// `changed`, `left_out`, or `problem`: somebody has to do something.
+    /// Result: `changed`, `left_out`, or `problem` (action required).
     pub fate: String,
-    /// Where it stands: a JSON pointer, in the second file with `templates:` before it.
+    /// Location of the value, as a JSON pointer. In the second file, it is prefixed with `templates:`.
     pub path: String,
-    /// A sentence.
+    /// Message.
     pub message: String,
 }
 

@@ -9,8 +9,10 @@ use crate::extract::Json;
 use crate::named_limits;
 use crate::state::Web;
 
-/// All limits that tasks may name, with how many hold each now and how many wait. Of who holds one, you see the jobs of
-/// projects that you are in.
+/// Lists all concurrency limits that tasks may reference, with the number of jobs that use each now and the number
+/// that are pending.
+///
+/// Jobs that use a limit are shown only for projects that you are a member of.
 #[utoipa::path(
     get,
     path = "/limits",

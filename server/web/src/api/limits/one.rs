@@ -11,7 +11,7 @@ use crate::extract::{Json, Path};
 use crate::named_limits;
 use crate::state::Web;
 
-/// A limit, with who holds it now.
+/// Returns a concurrency limit and the jobs that use it now.
 #[utoipa::path(
     get,
     path = "/limits/{limit}",
@@ -30,7 +30,9 @@ pub(crate) async fn get(
     Ok(Tagged(found.revision, found))
 }
 
-/// Makes a limit (`If-Match: "0"`, or `*`), or changes it. What waits for it is looked at again at once.
+/// Creates a limit (`If-Match: "0"`, or `*`), or updates it.
+///
+/// Jobs that wait for the limit are re-evaluated immediately.
 #[utoipa::path(
     put,
     path = "/limits/{limit}",
@@ -56,7 +58,9 @@ pub(crate) async fn put(
     get(State(web), caller, Path(name)).await
 }
 
-/// Deletes a limit. Tasks that name it are held back by nothing then.
+/// Deletes a limit.
+///
+/// Tasks that reference it are no longer restricted.
 #[utoipa::path(
     delete,
     path = "/limits/{limit}",

@@ -8,62 +8,62 @@ use crate::api::quotas::view::JobView;
 /// All limits.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct LimitsView {
-    /// Them, by name.
+    /// Limits by name.
     pub items: Vec<LimitView>,
-    /// Names that tasks have and no limit has: they hold nothing back. Administrators see them.
+    /// Limits that tasks reference but that do not exist. They restrict nothing. Visible to administrators only.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<MissingLimitView>,
 }
 
-/// A limit.
+/// Concurrency limit.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct LimitView {
-    /// The name by which tasks have it.
+    /// Name by which tasks reference the limit.
     pub name: String,
-    /// How many jobs may hold it at once; absent: any number.
+    /// Maximum number of concurrent jobs. If omitted, the number is unlimited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_once: Option<u32>,
-    /// How many may be started with it in a minute; absent: any number.
+    /// Maximum number of jobs started per minute. If omitted, the number is unlimited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub a_minute: Option<u32>,
-    /// What it protects.
+    /// Description of what the limit protects.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// How many jobs hold it now, of all projects and on all clusters.
+    /// Number of jobs that use the limit now, in all projects and on all clusters.
     pub held: usize,
-    /// How many were started with it within the last minute.
+    /// Number of jobs started with the limit in the last minute.
     pub started: usize,
-    /// How many wait and name it, of the thousand that have waited longest.
+    /// Number of pending jobs that reference the limit, among the thousand that have waited longest.
     pub waiting: usize,
-    /// Who holds it: the newest twenty that you may see.
+    /// Jobs that use the limit: the newest twenty that you may see.
     pub holders: Vec<JobView>,
-    /// Counts its changes; its ETag.
+    /// Revision number, used as the ETag.
     pub revision: u64,
 }
 
-/// A name that no limit has.
+/// Referenced limit that does not exist.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct MissingLimitView {
-    /// The name.
+    /// Name.
     pub name: String,
-    /// How many jobs that run have it.
+    /// Number of running jobs that reference it.
     pub held: usize,
-    /// How many that wait have it.
+    /// Number of pending jobs that reference it.
     pub waiting: usize,
 }
 
-/// What somebody says of a limit. At least one of its numbers is said.
+/// Definition of a concurrency limit. Set at least one of `at_once` and `a_minute`.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LimitBody {
-    /// How many jobs may hold it at once; 0 lets none start.
+    /// Maximum number of concurrent jobs. With 0, no job starts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_once: Option<u32>,
-    /// How many may be started with it in a minute, at least 1.
+    /// Maximum number of jobs started per minute, at least 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1)]
     pub a_minute: Option<u32>,
-    /// What it protects, one line.
+    /// What the limit protects, in one line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
 }

@@ -14,43 +14,43 @@ use crate::error::{ApiError, ApiResult, ProblemDocument};
 use crate::extract::Json;
 use crate::state::Web;
 
-/// A link that is wanted.
+/// Link to create.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum WantedLink {
-    /// For a new account; it holds for seven days.
+    /// Invitation for a new account, valid for seven days.
     Invite {
-        /// The project that they become a member of.
+        /// Project that the new user becomes a member of.
         project: Option<String>,
-        /// What they may do there; `editor` when absent.
+        /// Role in the project. Defaults to `editor`.
         #[schema(value_type = Option<String>, pattern = "^(viewer|editor|owner)$")]
         role: Option<Role>,
-        /// Whether they will administer the whole platform.
+        /// Whether the new user becomes an administrator of the whole platform.
         #[serde(default)]
         admin: bool,
-        /// Whom it is for.
+        /// Note about the recipient.
         #[serde(default)]
         #[schema(max_length = 200)]
         note: String,
     },
-    /// With which somebody sets a new password; it holds for a day.
+    /// Link to set a new password, valid for one day.
     Reset {
-        /// Whose: a name or an id.
+        /// User whose password is reset: a name or an ID.
         user: String,
     },
 }
 
-/// A new link.
+/// Created link.
 #[derive(Serialize, ToSchema)]
 pub struct CreatedLink {
-    /// The link itself, shown only now. Whoever has it may use it, once.
+    /// The link itself, shown only once. Anyone who has it can use it, once.
     pub url: String,
-    /// What is known of it.
+    /// Metadata, without the secret.
     #[serde(flatten)]
     pub about: LinkView,
 }
 
-/// Makes a one-time link: an invitation, or for a new password.
+/// Creates a one-time link: an invitation, or a link to set a new password.
 #[utoipa::path(
     post,
     path = "/links",

@@ -9,8 +9,9 @@ use crate::extract::{Json, Query};
 use crate::page::{Page, PageQuery};
 use crate::state::Web;
 
-/// The links that nobody has used yet, the newest first. That for the first administrator is not among them: there is
-/// one.
+/// Lists the unused links, newest first.
+///
+/// The single link for the first administrator is not listed.
 #[utoipa::path(
     get,
     path = "/links",

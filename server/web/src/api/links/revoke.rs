@@ -9,7 +9,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::extract::Path;
 use crate::state::Web;
 
-/// Ends a link that nobody has used yet.
+/// Revokes an unused link.
 #[utoipa::path(
     delete,
     path = "/links/{link}",

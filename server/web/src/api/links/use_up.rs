@@ -13,27 +13,29 @@ use crate::error::{ApiResult, ProblemDocument};
 use crate::extract::Json;
 use crate::state::Web;
 
-/// What somebody uses a link with.
+/// Request to use a link.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UseOfLink {
-    /// The secret in the link, behind `token=`.
+    /// Secret in the link, after `token=`.
     #[schema(max_length = 100)]
     pub token: String,
-    /// What you will sign in with; only for a new account.
+    /// Name to sign in with. Only for a new account.
     #[serde(default)]
     #[schema(max_length = 64)]
     pub name: String,
-    /// What you are called; only for a new account.
+    /// Display name. Only for a new account.
     #[serde(default)]
     #[schema(max_length = 200)]
     pub display_name: String,
-    /// Your password from now on.
+    /// New password.
     #[schema(min_length = 10, max_length = 1024)]
     pub password: String,
 }
 
-/// Uses a one-time link: makes the account that it is for, or sets the password, and signs you in.
+/// Uses a one-time link.
+///
+/// Creates the account that the link is for, or sets the password, and signs you in.
 #[utoipa::path(
     post,
     path = "/links/use",

@@ -7,28 +7,28 @@ use utoipa::ToSchema;
 use crate::auth::links::kind;
 use crate::time::Time;
 
-/// A link that was not used yet, without its secret.
+/// Unused link, without its secret.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct LinkView {
-    /// The id.
+    /// ID.
     pub id: String,
-    /// `first`, `invite` or `reset`.
+    /// Kind of the link: `first`, `invite` or `reset`.
     pub kind: &'static str,
-    /// Whom it is for, as its maker noted; of a new password, the person's name.
+    /// Note about the recipient, as entered by the link's creator. For a password reset, the user's name.
     pub note: String,
-    /// The project that whoever uses it becomes a member of.
+    /// Project that the user of the link becomes a member of.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
-    /// What they may do there.
+    /// Role in the project.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<&'static str>,
-    /// Whether whoever uses it administers the whole platform.
+    /// Whether the user of the link becomes an administrator of the whole platform.
     pub admin: bool,
-    /// The name of who made it.
+    /// Name of the user who created it.
     pub created_by: String,
-    /// Since when.
+    /// Creation time.
     pub created_at: Time,
-    /// Until when.
+    /// Expiration time.
     pub expires_at: Time,
 }
 

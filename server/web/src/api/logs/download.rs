@@ -17,7 +17,9 @@ use crate::state::Web;
 /// How much is read at once.
 const BLOCK: usize = 1 << 20;
 
-/// The logs of an attempt as one text. Of several workers, each line says whose it is: `worker-0 | ...`.
+/// Downloads the logs of an attempt as one text.
+///
+/// For several workers, each line is prefixed with its worker: `worker-0 | ...`.
 #[utoipa::path(
     get,
     path = "/runs/{run}/logs/download",

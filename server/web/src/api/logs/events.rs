@@ -14,9 +14,10 @@ use crate::live::stream::{Events, ResumeQuery, answer};
 use crate::logs::Follow;
 use crate::state::Web;
 
-/// The logs of an attempt while they are written, as server-sent events: `log` with a piece each, and `end` when the
-/// attempt has ended and all of it was told. An event's id is a cursor: sent back as `Last-Event-ID`, the stream goes on
-/// at the very next byte.
+/// Streams the logs of an attempt as server-sent events, while they are written.
+///
+/// Each `log` event contains a chunk. `end` is sent when the attempt has ended and all its logs were sent. The ID of
+/// an event is a cursor: send it as `Last-Event-ID` to continue at the next byte.
 #[utoipa::path(
     get,
     path = "/runs/{run}/logs/events",

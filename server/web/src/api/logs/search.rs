@@ -19,21 +19,21 @@ const MOST: usize = 5_000;
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct SearchQuery {
-    /// The text.
+    /// Text.
     #[param(min_length = 1, max_length = 1000)]
     pub q: String,
-    /// Whether it is a regular expression.
+    /// Whether the text is a regular expression.
     #[serde(default)]
     pub regex: bool,
-    /// Whether upper and lower case differ.
+    /// Whether the search is case-sensitive.
     #[serde(default)]
     pub case: bool,
-    /// How many lines, from 1 to 5,000; 200 when absent.
+    /// Maximum number of lines, from 1 to 5,000. Defaults to 200.
     #[param(minimum = 1, maximum = 5000)]
     pub limit: Option<usize>,
 }
 
-/// The lines of an attempt's logs that hold a text.
+/// Searches the logs of an attempt for lines that contain a text.
 #[utoipa::path(
     get,
     path = "/runs/{run}/logs/search",

@@ -9,7 +9,7 @@ use crate::extract::{Json, Path, Query};
 use crate::logs::Chosen;
 use crate::state::Web;
 
-/// The logs that an attempt has.
+/// Lists the log streams of an attempt.
 #[utoipa::path(
     get,
     path = "/runs/{run}/logs",

@@ -19,19 +19,19 @@ const MOST: usize = 4 << 20;
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct PartQuery {
-    /// Where to go on: the `cursor` of an answer before.
+    /// Cursor to continue from: the `cursor` of an earlier response.
     pub cursor: Option<String>,
-    /// Of one stream of one worker, where to begin, in bytes.
+    /// Start position for one stream of one worker, in bytes.
     pub offset: Option<u64>,
-    /// Only the last lines of each stream.
+    /// Number of last lines to return for each stream.
     #[param(maximum = 100_000)]
     pub tail: Option<usize>,
-    /// About how many bytes, from 1024 to 4 MiB; 256 KiB when absent.
+    /// Approximate number of bytes, from 1024 to 4 MiB. Defaults to 256 KiB.
     #[param(minimum = 1024, maximum = 4194304)]
     pub limit: Option<usize>,
 }
 
-/// A part of the logs of an attempt, of one worker or of all of them.
+/// Returns part of the logs of an attempt, of one worker or all workers.
 #[utoipa::path(
     get,
     path = "/runs/{run}/logs/text",

@@ -9,102 +9,102 @@ use crate::time::Time;
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct LogQuery {
-    /// The task.
+    /// Task.
     pub task: String,
-    /// The instance; 0 when absent.
+    /// Instance. Defaults to 0.
     pub instance: Option<u32>,
-    /// The attempt; the last one when absent.
+    /// Attempt. Defaults to the last one.
     #[param(minimum = 1)]
     pub attempt: Option<u32>,
-    /// Only this worker's, e.g. `worker-0`; all workers' when absent.
+    /// Worker, e.g. `worker-0`. Defaults to all workers.
     pub worker: Option<String>,
-    /// Only `stdout` or `stderr`; both when absent.
+    /// Stream: `stdout` or `stderr`. Defaults to both.
     pub stream: Option<String>,
 }
 
-/// The streams that an attempt has.
+/// Log streams of an attempt.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct LogStreams {
-    /// The attempt that is meant.
+    /// Attempt that the logs belong to.
     pub attempt: u32,
-    /// Whether the attempt has ended: nothing is added any more.
+    /// Whether the attempt has ended. Nothing is added after that.
     pub ended: bool,
-    /// The streams, by rank.
+    /// Streams by rank.
     pub streams: Vec<LogStreamView>,
 }
 
-/// One stream of one worker.
+/// A log stream of a worker.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct LogStreamView {
-    /// The worker.
+    /// Worker.
     pub worker: String,
-    /// `stdout` or `stderr`.
+    /// Stream: `stdout` or `stderr`.
     pub stream: String,
-    /// Its length so far, in bytes.
+    /// Current length of the stream, in bytes.
     pub length: u64,
 }
 
-/// A part of the logs.
+/// Part of the logs.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct LogText {
-    /// The attempt that is meant.
+    /// Attempt that the logs belong to.
     pub attempt: u32,
-    /// Pieces of streams, in the order in which they are to be read.
+    /// Chunks of the streams, in reading order.
     pub chunks: Vec<LogChunk>,
-    /// Where to go on: `cursor` of the next question, or `Last-Event-ID` of the stream of events.
+    /// Cursor to continue from: `cursor` of the next request, or `Last-Event-ID` of the event stream.
     pub cursor: String,
-    /// Whether that was all, and nothing will be added.
+    /// Whether this is the end of the logs. Nothing more will be added.
     pub ended: bool,
 }
 
-/// A piece of one stream: whole lines, but where a line is longer than 64 KiB or has not ended for a second.
+/// Chunk of one stream. It contains whole lines, except when a line is longer than 64 KiB or incomplete for a second.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct LogChunk {
-    /// The worker.
+    /// Worker.
     pub worker: String,
-    /// `stdout` or `stderr`.
+    /// Stream: `stdout` or `stderr`.
     pub stream: String,
-    /// Where it begins in the stream, in bytes.
+    /// Start position of the chunk in the stream, in bytes.
     pub offset: u64,
-    /// The text, line ends included; what is not UTF-8 shows as U+FFFD.
+    /// Text, including line endings. Bytes that are not valid UTF-8 are replaced by U+FFFD.
     pub text: String,
-    /// When its lines came, each to about a tenth of a second while the worker speaks, a second after a silence. Absent of
-    /// logs that were written before there were times.
+    /// Arrival times of the lines, accurate to about a tenth of a second while the worker writes, and to a second
+    /// after a silence. Omitted for logs written before times were recorded.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub times: Vec<LineTime>,
 }
 
-/// From a line on, up to where the next one of these begins, all lines came at this time.
+/// Arrival time of all lines from this line up to the start of the next entry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct LineTime {
-    /// The line in the text, from 0.
+    /// Line in the text, starting at 0.
     pub line: u32,
-    /// When it came.
+    /// Arrival time.
     pub at: Time,
 }
 
-/// What was found in the logs.
+/// Result of a log search.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct LogMatches {
-    /// The lines, in the order of ranks.
+    /// Matching lines, in the order of ranks.
     pub matches: Vec<LogMatch>,
-    /// Whether everything was looked at; otherwise there may be more.
+    /// Whether the search covered all logs. If not, there may be more matches.
     pub complete: bool,
-    /// How many bytes were looked at.
+    /// Number of bytes searched.
     pub searched: u64,
 }
 
-/// A line that was found.
+/// Matching line.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct LogMatch {
-    /// The worker.
+    /// Worker.
     pub worker: String,
-    /// `stdout` or `stderr`.
+    /// Stream: `stdout` or `stderr`.
     pub stream: String,
-    /// Where the line begins in its stream, in bytes.
+    /// Start position of the line in its stream, in bytes.
     pub offset: u64,
-    /// The line's number in its stream, from 1.
+    /// Number of the line in its stream, starting at 1.
     pub line: u64,
-    /// The line, cut after 2,000 characters.
+    /// Line, truncated after 2,000 characters.
     pub text: String,
 }

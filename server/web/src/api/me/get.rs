@@ -7,7 +7,7 @@ use super::MeView;
 use crate::auth::Caller;
 use crate::etag::Tagged;
 
-/// Who you are, and what you came with.
+/// Returns your account and how you authenticated.
 #[utoipa::path(
     get,
     path = "/me",

@@ -12,19 +12,19 @@ use crate::error::{ApiResult, ProblemDocument};
 use crate::extract::Json;
 use crate::state::Web;
 
-/// A new password, and the present one.
+/// New password and current password.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewPassword {
-    /// The present password.
+    /// Current password.
     #[schema(max_length = 1024)]
     pub current: String,
-    /// The new one.
+    /// New value.
     #[schema(min_length = 10, max_length = 1024)]
     pub password: String,
 }
 
-/// Sets a new password, and ends all your sessions but this one.
+/// Sets a new password, and ends all your other sessions.
 #[utoipa::path(
     put,
     path = "/me/password",

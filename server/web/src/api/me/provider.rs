@@ -13,24 +13,26 @@ use crate::etag::{IfMatch, changed};
 use crate::extract::Json;
 use crate::state::Web;
 
-/// That it is really you.
+/// Confirmation of your identity.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Confirmation {
-    /// Your present password.
+    /// Your current password.
     #[schema(max_length = 1024)]
     pub current: String,
 }
 
-/// Where to go.
+/// Redirect target.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ThereView {
-    /// The provider's page. It sends you back, to this browser, within ten minutes.
+    /// URL of the provider's page. The provider redirects back to this browser within ten minutes.
     pub url: String,
 }
 
-/// Begins to connect your account with the OpenID Connect provider, so that you can sign in by either. In a browser
-/// only, which keeps a cookie meanwhile.
+/// Starts to connect your account to the OpenID Connect provider.
+///
+/// Afterwards, you can sign in by either method. Only available in a browser, which keeps a cookie during the
+/// process.
 #[utoipa::path(
     post,
     path = "/me/provider",
@@ -65,7 +67,9 @@ pub(crate) async fn connect(
     Ok(([(header::SET_COOKIE, cookie)], Json(ThereView { url })).into_response())
 }
 
-/// Ends the connection with the OpenID Connect provider: from now on you sign in by your password only.
+/// Disconnects your account from the OpenID Connect provider.
+///
+/// From then on, you can sign in with your password only.
 #[utoipa::path(
     delete,
     path = "/me/provider",

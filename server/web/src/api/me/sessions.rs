@@ -9,7 +9,7 @@ use crate::extract::{Json, Query};
 use crate::page::{Page, PageQuery};
 use crate::state::Web;
 
-/// The browsers in which you are signed in, the newest first.
+/// Lists the browsers in which you are signed in, newest first.
 #[utoipa::path(
     get,
     path = "/me/sessions",

@@ -12,21 +12,21 @@ use crate::etag::{IfMatch, Tagged};
 use crate::extract::Json;
 use crate::state::Web;
 
-/// What you may change about yourself; what is absent stays.
+/// Changes to your profile. Omitted fields stay unchanged.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
-    /// What you are called.
+    /// Your display name.
     #[schema(max_length = 200)]
     pub display_name: Option<String>,
-    /// Where you can be reached; empty for nowhere.
+    /// Your email address. Empty for none.
     #[schema(max_length = 200)]
     pub email: Option<String>,
-    /// Whether you get mail about your own runs: a task that hangs, cards that are held and not used, sizes that change.
+    /// Whether you receive email about your own runs: hung tasks, GPUs allocated but idle, and right-sizing changes.
     pub mails: Option<bool>,
 }
 
-/// Changes what you are called, where you can be reached, and whether you are mailed there.
+/// Updates your display name, your email address, and whether you receive email.
 #[utoipa::path(
     patch,
     path = "/me",

@@ -8,16 +8,16 @@ use crate::api::users::UserView;
 use crate::auth::{Caller, Via, session};
 use crate::time::Time;
 
-/// You, and what you came with.
+/// Your account and how you authenticated.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct MeView {
     /// Your account.
     pub user: UserView,
-    /// `session` or `token`.
+    /// Authentication method: `session` or `token`.
     pub via: &'static str,
-    /// What it may be used for: `read`, `run`, `write` or `admin`.
+    /// Scope: `read`, `run`, `write` or `admin`.
     pub scope: &'static str,
-    /// The one project that a token is for, if it is for one.
+    /// Project that the token is limited to, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
 }
@@ -44,22 +44,22 @@ impl From<&Caller> for MeView {
     }
 }
 
-/// A browser in which you are signed in.
+/// Browser in which you are signed in.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct SessionView {
-    /// The id.
+    /// ID.
     pub id: String,
-    /// Whether this request came from it.
+    /// Whether this request was made from this session.
     pub current: bool,
-    /// The address that signed in.
+    /// Address from which the user signed in.
     pub address: String,
-    /// The browser, as it calls itself.
+    /// Browser, as it identifies itself.
     pub agent: String,
-    /// Since when.
+    /// Creation time.
     pub created_at: Time,
-    /// When it was last used, to a quarter of an hour.
+    /// Time of last use, accurate to 15 minutes.
     pub used_at: Time,
-    /// Until when it lives if nobody uses it.
+    /// Expiry time if the session is not used.
     pub expires_at: Time,
 }
 

@@ -8,7 +8,7 @@ use crate::extract::{Json, Path, Query};
 use crate::page::{Page, PageQuery};
 use crate::state::Web;
 
-/// The members of a project, by name.
+/// Lists the members of a project by name.
 #[utoipa::path(
     get,
     path = "/projects/{project}/members",

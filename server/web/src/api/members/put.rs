@@ -17,16 +17,18 @@ use crate::etag::{IfMatch, Tagged, changed};
 use crate::extract::{Json, Path};
 use crate::state::Web;
 
-/// Somebody's place.
+/// Membership of a user.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Place {
-    /// `viewer`, `editor` or `owner`.
+    /// Role: `viewer`, `editor` or `owner`.
     #[schema(value_type = String, pattern = "^(viewer|editor|owner)$")]
     pub role: Role,
 }
 
-/// Makes somebody a member, or changes what they may do. `If-Match` is needed when they are a member already.
+/// Adds a member or changes their role.
+///
+/// `If-Match` is required if the user is a member already.
 #[utoipa::path(
     put,
     path = "/projects/{project}/members/{user}",

@@ -12,7 +12,9 @@ use crate::etag::{IfMatch, changed};
 use crate::extract::Path;
 use crate::state::Web;
 
-/// Ends somebody's membership. Their runs and pipelines stay. The last owner cannot be removed.
+/// Removes a member from a project.
+///
+/// Their runs and pipelines are kept. The last owner cannot be removed.
 #[utoipa::path(
     delete,
     path = "/projects/{project}/members/{user}",

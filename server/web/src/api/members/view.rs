@@ -6,22 +6,22 @@ use utoipa::ToSchema;
 
 use crate::time::Time;
 
-/// Somebody's place in a project.
+/// Membership of a user in a project.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct MemberView {
-    /// The person's id.
+    /// ID of the user.
     pub user_id: String,
-    /// The name that they sign in with.
+    /// Name that the user signs in with.
     pub user: String,
-    /// What they are called.
+    /// Display name.
     pub display_name: String,
-    /// Whether they may not sign in any more.
+    /// Whether sign-in is disabled for the user.
     pub disabled: bool,
-    /// `viewer`, `editor` or `owner`.
+    /// Role: `viewer`, `editor` or `owner`.
     pub role: &'static str,
-    /// Since when they are a member.
+    /// Time when the user became a member.
     pub created_at: Time,
-    /// Counts the changes of their place, from 1: its ETag.
+    /// Revision number of the membership, starting at 1, used as the ETag.
     pub revision: u64,
 }
 

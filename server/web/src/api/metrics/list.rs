@@ -15,13 +15,15 @@ use crate::state::Web;
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct MetricsQuery {
-    /// Only this task's.
+    /// Returns only the entries of this task.
     pub task: Option<String>,
-    /// Only those of this name.
+    /// Returns only the metrics with this name.
     pub name: Option<String>,
 }
 
-/// The values that a run's programs measured, as series over their steps; also of what still runs.
+/// Lists the metrics reported by a run's programs, as series over their steps.
+///
+/// Includes metrics of runs in progress.
 #[utoipa::path(
     get,
     path = "/runs/{run}/metrics",

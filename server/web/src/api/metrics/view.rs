@@ -6,22 +6,22 @@ use utoipa::ToSchema;
 /// One metric of one instance, over its steps.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct SeriesView {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// The task.
+    /// Task.
     pub task: String,
-    /// The instance.
+    /// Instance.
     pub instance: u32,
-    /// How many values were reported.
+    /// Number of reported values.
     pub count: u64,
-    /// The last value.
+    /// Last value.
     pub last: f64,
-    /// The smallest value.
+    /// Smallest value.
     pub min: f64,
-    /// The largest value.
+    /// Largest value.
     pub max: f64,
-    /// `[step, value]`, at most 1,000 of them, thinned so that the smallest and largest stay; the step is the
-    /// position where none was reported.
+    /// `[step, value]` pairs, at most 1,000, downsampled so that the smallest and largest values are kept. If no step
+    /// was reported, the step is the position.
     #[schema(value_type = Vec<Vec<f64>>)]
     pub points: Vec<[f64; 2]>,
 }
@@ -29,8 +29,8 @@ pub struct SeriesView {
 /// Series by name.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct MetricsView {
-    /// The series, by name, task and instance.
+    /// Series by name, task and instance.
     pub series: Vec<SeriesView>,
-    /// Whether there are more series than are sent: ask for one task or name.
+    /// Whether there are more series than were sent. To get them, filter by one task or name.
     pub truncated: bool,
 }

@@ -16,15 +16,17 @@ use crate::error::{ApiError, ApiResult, ProblemDocument};
 use crate::extract::{Json, Path};
 use crate::state::Web;
 
-/// What an alias stands for.
+/// Target of an alias.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AliasBody {
-    /// The version.
+    /// Version.
     pub version: u32,
 }
 
-/// Lets an alias stand for a version from now on. Runs that were started before keep the version that it stood for.
+/// Points an alias to a version.
+///
+/// Runs that started before keep the version that it pointed to then.
 #[utoipa::path(
     put,
     path = "/projects/{project}/models/{model}/aliases/{alias}",
@@ -58,7 +60,7 @@ pub(crate) async fn put_alias(
     }
 }
 
-/// Takes an alias away.
+/// Removes an alias.
 #[utoipa::path(
     delete,
     path = "/projects/{project}/models/{model}/aliases/{alias}",

@@ -12,7 +12,9 @@ use crate::etag::{IfMatch, changed};
 use crate::extract::Path;
 use crate::state::Web;
 
-/// Deletes a model with all its versions. Their files stay in the workspace.
+/// Deletes a model with all its versions.
+///
+/// Their files stay in the workspace.
 #[utoipa::path(
     delete,
     path = "/projects/{project}/models/{model}",

@@ -10,7 +10,9 @@ use crate::error::{ApiError, ApiResult, ProblemDocument};
 use crate::extract::Path;
 use crate::state::Web;
 
-/// Deletes a version that no alias stands for. Its files stay in the workspace; its number is not given again.
+/// Deletes a version that no alias points to.
+///
+/// Its files stay in the workspace. Its number is not reused.
 #[utoipa::path(
     delete,
     path = "/projects/{project}/models/{model}/versions/{version}",

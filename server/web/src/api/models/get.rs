@@ -9,7 +9,7 @@ use crate::etag::Tagged;
 use crate::extract::Path;
 use crate::state::Web;
 
-/// A model with its newest version.
+/// Returns a model with its newest version.
 #[utoipa::path(
     get,
     path = "/projects/{project}/models/{model}",

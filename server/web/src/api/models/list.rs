@@ -15,16 +15,16 @@ use crate::state::Web;
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct ListQuery {
-    /// Only those whose name or description contains this, in whatever case.
+    /// Returns only the models whose name or description contains this text, ignoring case.
     pub q: Option<String>,
-    /// How many items, from 1 to 200; 50 when absent.
+    /// Number of items, from 1 to 200. Defaults to 50.
     #[param(minimum = 1, maximum = 200)]
     pub limit: Option<usize>,
-    /// The `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 
-/// The models of a project by name, each with its newest version.
+/// Lists the models of a project by name, each with its newest version.
 #[utoipa::path(
     get,
     path = "/projects/{project}/models",

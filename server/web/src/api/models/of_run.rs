@@ -12,7 +12,7 @@ use crate::extract::{Json, Path, Query};
 use crate::page::{Page, PageQuery};
 use crate::state::Web;
 
-/// The versions of models that a run registered, by model.
+/// Lists the model versions that a run registered, by model.
 #[utoipa::path(
     get,
     path = "/runs/{run}/models",
@@ -36,10 +36,10 @@ pub(crate) async fn of_run(
     Ok(Json(Page::cut(found, &page, place)?))
 }
 
-/// All of them.
+/// All model versions that a run registered.
 ///
 /// # Errors
-/// When the database does not answer.
+/// When the database does not respond.
 pub(crate) async fn registered(web: &Web, run: &RunId) -> ApiResult<Vec<ModelVersionView>> {
     let mut models: BTreeMap<(String, String), Option<Model>> = BTreeMap::new();
     let mut views = Vec::new();

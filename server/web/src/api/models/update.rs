@@ -15,16 +15,16 @@ use crate::etag::{IfMatch, Tagged, changed};
 use crate::extract::{Json, Path};
 use crate::state::Web;
 
-/// What changes.
+/// Changes to a model.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ModelChange {
-    /// What it is for.
+    /// Description.
     #[schema(max_length = 2000)]
     pub description: String,
 }
 
-/// Changes what people are told of a model.
+/// Updates the description of a model.
 #[utoipa::path(
     patch,
     path = "/projects/{project}/models/{model}",

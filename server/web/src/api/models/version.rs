@@ -8,7 +8,7 @@ use crate::error::{ApiError, ApiResult, ProblemDocument};
 use crate::extract::{Json, Path};
 use crate::state::Web;
 
-/// One version of a model: where it lies, how good it is, and where it comes from.
+/// Returns one version of a model: its location, quality and provenance.
 #[utoipa::path(
     get,
     path = "/projects/{project}/models/{model}/versions/{version}",

@@ -10,7 +10,7 @@ use crate::extract::{Json, Path, Query};
 use crate::page::{Page, PageQuery};
 use crate::state::Web;
 
-/// The versions of a model, the newest first.
+/// Lists the versions of a model, newest first.
 #[utoipa::path(
     get,
     path = "/projects/{project}/models/{model}/versions",

@@ -10,26 +10,26 @@ use utoipa::ToSchema;
 
 use crate::time::Time;
 
-/// A model.
+/// Model.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct ModelView {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// What it is for.
+    /// Description.
     pub description: String,
-    /// Which version each alias stands for.
+    /// Version that each alias refers to.
     #[schema(value_type = BTreeMap<String, u32>)]
     pub aliases: BTreeMap<String, u32>,
-    /// How many versions it has.
+    /// Number of versions.
     pub versions: u64,
-    /// The newest of them; absent when all were deleted.
+    /// Newest version. Omitted when all versions were deleted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub newest: Option<ModelVersionView>,
-    /// Since when there is one.
+    /// Creation time.
     pub created_at: Time,
-    /// When it was last changed, or a version was registered.
+    /// Time of the last change or of the last version registration.
     pub updated_at: Time,
-    /// Counts its changes; in quotes it is the ETag.
+    /// Revision number, incremented with each change. In quotes, it is the ETag.
     pub revision: u64,
 }
 
@@ -49,55 +49,55 @@ impl From<ModelSummary> for ModelView {
     }
 }
 
-/// A version of a model; it never changes, but for the aliases that stand for it.
+/// Version of a model. It never changes, except for its aliases.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct ModelVersionView {
-    /// The model.
+    /// Model.
     pub model: String,
-    /// The version, from 1; a number is given once, also when its version is deleted.
+    /// Version number, starting at 1. A number is never reused, even after its version is deleted.
     pub version: u32,
-    /// The aliases that stand for it now.
+    /// Aliases that point to the version now.
     pub aliases: Vec<String>,
-    /// The folder that it lies in, in the volume `workspace`.
+    /// Folder of the version in the volume `workspace`.
     pub path: String,
-    /// What kind of file it is: `onnx`, `pytorch`, ...
+    /// File format: `onnx`, `pytorch`, ...
     #[serde(skip_serializing_if = "Option::is_none")]
     pub format: Option<String>,
-    /// A digest of its content, such as `sha256:...`.
+    /// Digest of the content, such as `sha256:...`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
-    /// How large it is, in bytes.
+    /// Size, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
-    /// How good it is.
+    /// Quality metrics.
     #[schema(value_type = BTreeMap<String, f64>)]
     pub metrics: BTreeMap<String, f64>,
-    /// What it was trained with.
+    /// Training parameters.
     #[schema(value_type = Object)]
     pub parameters: JsonMap,
-    /// What it was trained on: paths, URLs, digests.
+    /// Training data: paths, URLs, digests.
     pub data: Vec<String>,
-    /// What its program said of it.
+    /// Description from the program that registered the version.
     pub description: String,
-    /// The run that made it; it may have been deleted since.
+    /// Run that created the version. It may have been deleted since.
     pub run: String,
-    /// The task.
+    /// Task.
     pub task: String,
-    /// The instance.
+    /// Instance.
     pub instance: u32,
-    /// The attempt.
+    /// Attempt.
     pub attempt: u32,
-    /// The pipeline of the run.
+    /// Pipeline of the run.
     pub pipeline: String,
-    /// Its version, of a pipeline that is stored.
+    /// Version of the pipeline, if the pipeline is stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pipeline_version: Option<u32>,
-    /// The digest of the pipeline's folder.
+    /// Digest of the pipeline's code folder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
-    /// Who started the run, or last wanted it to go on.
+    /// User who started the run or last resumed it.
     pub user: String,
-    /// When it was registered.
+    /// Registration time.
     pub created_at: Time,
 }
 

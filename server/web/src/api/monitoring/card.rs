@@ -11,7 +11,7 @@ use crate::state::Web;
 use crate::texts::Lang;
 use crate::told::told;
 
-/// One graphics card, by its UUID: who holds it, its last hour, and what could be done better with it.
+/// Returns one GPU by its UUID: its allocations, its last hour, and recommendations.
 #[utoipa::path(
     get,
     path = "/clusters/{cluster}/gpus/{gpu}",

@@ -11,8 +11,10 @@ use crate::state::Web;
 use crate::texts::Lang;
 use crate::told::told;
 
-/// What a cluster has, what was asked for and what is used. Of projects that the caller is no member of, only the sum is
-/// told. What is measured is read at most every ten seconds.
+/// Returns the capacity of a cluster, the requested resources and their usage.
+///
+/// For projects that the caller is not a member of, only the total is returned. Metrics are read at most every ten
+/// seconds.
 #[utoipa::path(
     get,
     path = "/clusters/{cluster}/monitoring",

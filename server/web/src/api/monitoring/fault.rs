@@ -10,8 +10,10 @@ use crate::error::{ApiError, ApiResult, ProblemDocument};
 use crate::extract::Path;
 use crate::state::Web;
 
-/// Lets jobs have a card of the server's own machine again that none gets, as the driver has reported an XID error of it. It is for
-/// whoever knows that the card is whole: the error is forgotten, and the next one counts as the first did.
+/// Makes a GPU of the server's own machine available to jobs again after the driver reported an XID error.
+///
+/// Use this operation if you know that the GPU is healthy. The error is cleared, and the next one counts as the first
+/// one did.
 #[utoipa::path(
     delete,
     path = "/clusters/{cluster}/gpus/{gpu}/fault",
@@ -29,7 +31,7 @@ pub(crate) async fn forget(
     Path((cluster, gpu)): Path<(String, String)>,
 ) -> ApiResult<StatusCode> {
     let executor = web.clusters().get(&cluster).ok_or_else(|| ApiError::not_found("cluster", &cluster))?;
-    let no_fault = || ApiError::not_found("faulty card", &gpu);
+    let no_fault = || ApiError::not_found("faulty GPU", &gpu);
     let xid = executor.known_fault(&gpu).ok_or_else(no_fault)?;
     // Written first: where that fails, no job gets the card, and it can be taken back again.
     let entry = audit::entry(&web, &caller, "card.take_back", format!("{cluster}/{gpu}"));

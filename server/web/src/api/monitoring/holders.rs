@@ -14,31 +14,32 @@ use crate::page::{Page, PageQuery};
 use crate::state::Web;
 use crate::time::Time;
 
-/// What a person holds for a project on a cluster.
+/// Resources allocated to a user in a project on a cluster.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct HoldsView {
-    /// The cluster.
+    /// Cluster.
     pub cluster: String,
-    /// The project; absent where all projects are told of together that the caller is no member of.
+    /// Project. Omitted for the combined entry of all projects that the caller is not a member of.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
-    /// Who started the runs; absent there, too.
+    /// User who started the runs. Omitted for the combined entry.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
-    /// How many attempts hold it.
+    /// Number of attempts with allocations.
     pub attempts: usize,
-    /// What they have asked for.
+    /// Resources requested by the attempts.
     pub requested: AmountView,
-    /// Since when the one runs that has run longest.
+    /// Start time of the longest-running attempt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<Time>,
-    /// The attempts, the newest first; at most 20.
+    /// Attempts, newest first, at most 20.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tasks: Vec<HolderView>,
 }
 
-/// Who holds what now, by cluster, project and person. What projects hold that the caller is no member of is told as a sum for
-/// each cluster.
+/// Lists current allocations by cluster, project and user.
+///
+/// The allocations of projects that the caller is not a member of are summed for each cluster.
 #[utoipa::path(
     get,
     path = "/holders",

@@ -16,15 +16,16 @@ use crate::state::Web;
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct NodesQuery {
-    /// How many nodes, from 1 to 1,000; 50 when absent.
+    /// Number of nodes, from 1 to 1,000. Defaults to 50.
     #[param(minimum = 1, maximum = 1000)]
     pub limit: Option<usize>,
-    /// The `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 
-/// The nodes of a cluster with their cards, by name. Names of tasks of projects that the caller is no member of are not
-/// told.
+/// Lists the nodes of a cluster with their GPUs, by name.
+///
+/// Task names of projects that the caller is not a member of are omitted.
 #[utoipa::path(
     get,
     path = "/clusters/{cluster}/nodes",

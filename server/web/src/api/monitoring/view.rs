@@ -12,49 +12,49 @@ use utoipa::ToSchema;
 use crate::api::clusters::view::AmountView;
 use crate::time::Time;
 
-/// A cluster as a whole.
+/// Cluster as a whole.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct MonitoringView {
-    /// Its name.
+    /// Name.
     pub cluster: String,
-    /// When it was looked at.
+    /// Time when the data was read.
     pub at: Time,
-    /// Who measures: `machine` (the server's own), `prometheus`, `cluster` (the metrics API of Kubernetes alone: no cards), or
-    /// `none`.
+    /// Source of the metrics: `machine` (the server's own), `prometheus`, `cluster` (only the metrics API of
+    /// Kubernetes, without GPUs), or `none`.
     pub source: String,
-    /// A page of Grafana's about it.
+    /// URL of a Grafana page about the cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub grafana: Option<String>,
-    /// How many nodes it has.
+    /// Number of nodes.
     pub nodes: usize,
-    /// Processing power, in cores.
+    /// CPU, in cores.
     pub cpu: LevelsView,
     /// Memory, in bytes.
     pub memory: LevelsView,
-    /// Graphics cards. Their use is the sum of the shares of time in which they work.
+    /// GPUs. Usage is the sum of the fractions of time in which each GPU is busy.
     pub gpus: LevelsView,
-    /// How many cards are in each state: `busy`, `idle` (held, and doing nothing), `free`, `fragment` (free, while others of
-    /// its node are held), `faulty`, `away`.
+    /// Number of GPUs in each state: `busy`, `idle` (allocated, idle), `free`, `fragment` (free, but other GPUs of
+    /// the node are allocated), `faulty` and `away` (missing).
     pub cards: BTreeMap<String, usize>,
-    /// The projects that hold something there and that the caller is a member of.
+    /// Projects with allocations on the cluster of which the caller is a member.
     pub projects: Vec<ProjectUseView>,
-    /// All other projects that hold something there, together.
+    /// All other projects with allocations on the cluster, combined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub others: Option<ProjectUseView>,
-    /// What could not be read or is not to be trusted, each as a sentence.
+    /// Data that could not be read or is unreliable, one message each.
     pub problems: Vec<String>,
 }
 
-/// What there is of something, what was asked for, and what is used.
+/// Capacity, requests and usage of a resource.
 #[derive(Clone, Copy, Debug, Default, Serialize, ToSchema)]
 pub struct LevelsView {
-    /// What there is.
+    /// Capacity.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capacity: Option<f64>,
-    /// What was asked for by what runs there.
+    /// Amount requested by the workloads that run there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requested: Option<f64>,
-    /// What is used.
+    /// Amount in use.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub used: Option<f64>,
 }
@@ -65,24 +65,24 @@ impl From<Levels> for LevelsView {
     }
 }
 
-/// What a project has asked for on a cluster, and what it uses.
+/// Resources that a project has requested on a cluster, and its usage.
 #[derive(Clone, Debug, Default, Serialize, ToSchema)]
 pub struct ProjectUseView {
-    /// The project; absent where several are told of together.
+    /// Name of the project. Omitted if the entry combines several projects.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
-    /// How many attempts of it hold something.
+    /// Number of the project's attempts that have resources allocated.
     pub attempts: usize,
-    /// What they have asked for.
+    /// Resources requested by the attempts.
     pub requested: AmountView,
-    /// Cores that they use.
+    /// CPU cores in use by these attempts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_used: Option<f64>,
-    /// Memory that they use, in bytes.
+    /// Memory in use by these attempts, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_used: Option<f64>,
-    /// Cards that work for them, as the sum of the shares of time. What is used of a card that several tasks hold is divided among
-    /// these.
+    /// GPUs in use by these attempts, as the sum of the fractions of time in which each GPU is busy. The usage of a
+    /// shared GPU is divided among the tasks that share it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gpus_used: Option<f64>,
 }
@@ -97,129 +97,129 @@ impl ProjectUseView {
     }
 }
 
-/// A node with its cards.
+/// A node and its GPUs.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct MonitoredNodeView {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Those of the cluster's node groups that it is of.
+    /// Node groups of the cluster that the node belongs to.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<String>,
-    /// Processing power, in cores.
+    /// CPU, in cores.
     pub cpu: LevelsView,
     /// Memory, in bytes.
     pub memory: LevelsView,
-    /// Graphics cards.
+    /// GPUs.
     pub gpus: LevelsView,
-    /// Its cards, by their number.
+    /// GPUs of the node, sorted by index.
     pub cards: Vec<CardView>,
-    /// Links between them, direct ones and those through switches, where they are known.
+    /// Known links between the GPUs, both direct and through switches.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<LinksView>,
 }
 
-/// NVLinks between two cards.
+/// NVLink connections between two GPUs.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct LinksView {
-    /// One card's UUID.
+    /// UUID of one GPU.
     pub from: String,
-    /// The other's.
+    /// UUID of the other GPU.
     pub to: String,
-    /// How many join them.
+    /// Number of NVLinks between the two GPUs.
     pub count: u32,
 }
 
-/// A graphics card.
+/// GPU.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = MonitoredCardView)]
 pub struct CardView {
-    /// Its UUID.
+    /// UUID.
     pub uuid: String,
-    /// Its number on its node.
+    /// Index on its node.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub index: Option<u32>,
-    /// Its product name.
+    /// Product name.
     pub model: String,
-    /// `busy`, `idle`, `free`, `fragment`, `faulty` or `away`.
+    /// State of the GPU: `busy`, `idle`, `free`, `fragment`, `faulty` or `away`.
     #[schema(value_type = String)]
     pub state: &'static str,
-    /// The share of time in which it works, from 0 to 1.
+    /// Fraction of time in which the GPU is busy, from 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<f64>,
-    /// The mean of that over the last 15 minutes.
+    /// Mean GPU usage over the last 15 minutes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recent_usage: Option<f64>,
-    /// The share of time in which its tensor cores work, from 0 to 1.
+    /// Fraction of time in which the tensor cores are busy, from 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tensor: Option<f64>,
-    /// Used memory, in bytes.
+    /// Memory in use, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_used: Option<f64>,
-    /// Its memory, in bytes.
+    /// GPU memory, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_total: Option<f64>,
-    /// In degrees Celsius.
+    /// Temperature, in degrees Celsius.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
-    /// In watts.
+    /// Power draw, in watts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub power: Option<f64>,
-    /// What it may draw at most, in watts.
+    /// Power limit, in watts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub power_limit: Option<f64>,
-    /// What goes through its NVLinks, in bytes a second.
+    /// NVLink throughput, in bytes per second.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nvlink: Option<f64>,
-    /// The last XID error that the driver reported.
+    /// Last XID error that the driver reported.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub xid: Option<u32>,
-    /// Who holds it, of projects that the caller is a member of.
+    /// Attempts that the GPU is allocated to, in projects of which the caller is a member.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub holders: Vec<HolderView>,
-    /// How many others hold it.
+    /// Number of other attempts that the GPU is allocated to.
     pub others: usize,
 }
 
-/// An attempt that holds a card.
+/// An attempt that a GPU is allocated to.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = CardHolderView)]
 pub struct HolderView {
-    /// The run.
+    /// Run.
     pub run: String,
-    /// Its project.
+    /// Project.
     pub project: String,
-    /// Its pipeline.
+    /// Pipeline.
     pub pipeline: String,
-    /// The task.
+    /// Task.
     pub task: String,
-    /// The instance.
+    /// Instance.
     pub instance: u32,
-    /// The attempt.
+    /// Attempt.
     pub attempt: u32,
-    /// Who started the run.
+    /// User who started the run.
     pub user: String,
-    /// Since when it runs.
+    /// Time when the attempt started running.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<Time>,
 }
 
-/// One card, with its last hour.
+/// A GPU and its metrics for the last hour.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct CardDetail {
-    /// The card.
+    /// The GPU.
     #[serde(flatten)]
     pub card: CardView,
-    /// Its cluster.
+    /// Cluster of the GPU.
     pub cluster: String,
-    /// Its node.
+    /// Node.
     pub node: String,
-    /// When it was looked at.
+    /// Time when the data was read.
     pub at: Time,
-    /// Its last hour.
+    /// History of the last hour.
     pub history: HistoryView,
-    /// What could be done better, of tasks of projects that the caller is a member of.
+    /// Recommendations for tasks in projects of which the caller is a member.
     pub advice: Vec<AdviceView>,
-    /// What could not be read or is not to be trusted, each as a sentence.
+    /// Data that could not be read or is unreliable, one message each.
     pub problems: Vec<String>,
 }
 
@@ -227,59 +227,61 @@ pub struct CardDetail {
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = CardHistoryView)]
 pub struct HistoryView {
-    /// The moment of the first values, in seconds since the epoch.
+    /// Time of the first values, in seconds since the Unix epoch.
     pub start: f64,
-    /// Seconds between two values.
+    /// Interval between two values, in seconds.
     pub step: f64,
-    /// Each measure that there is.
+    /// Time series of each available metric.
     pub series: Vec<SeriesView>,
 }
 
-/// A measure over time.
+/// Time series of one metric.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = CardSeriesView)]
 pub struct SeriesView {
-    /// `usage`, `tensor`, `node_cpu` and `io_wait` (from 0 to 1), `memory` (bytes), `temperature` (°C), `power` (watts), `nvlink`
-    /// (bytes a second) or `holder_cpu` (cores).
+    /// Metric: `usage`, `tensor`, `node_cpu` and `io_wait` (from 0 to 1), `memory` (bytes), `temperature` (°C),
+    /// `power` (watts), `nvlink` (bytes per second) or `holder_cpu` (cores).
     #[schema(value_type = String)]
     pub of: &'static str,
-    /// Its values; `null` where there is none.
+    /// Values of the metric. `null` where no value is available.
     pub values: Vec<Option<f64>>,
 }
 
-/// A piece of advice.
+/// A recommendation.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct AdviceView {
-    /// The rule: `held_idle`, `cpu_saturated`, `io_wait`, `regular_dips`, `memory_empty`, `straggler` or `far_from_peers`.
+    /// Rule that produced the recommendation: `held_idle`, `cpu_saturated`, `io_wait`, `regular_dips`,
+    /// `memory_empty`, `straggler` or `far_from_peers`.
     #[schema(value_type = String)]
     pub rule: &'static str,
-    /// The run whose task it is about.
+    /// Run that contains the task.
     pub run: String,
-    /// The task that it is about.
+    /// Task that the recommendation applies to.
     pub task: String,
-    /// The workers that it is about; empty where it is about a card.
+    /// Workers that the recommendation applies to. Empty if it applies to a GPU.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub workers: Vec<String>,
-    /// What was seen.
+    /// Evidence for the recommendation.
     pub evidence: String,
-    /// What to change, the first first.
+    /// Recommended changes, in order of priority.
     pub remedies: Vec<RemedyView>,
 }
 
-/// Something to change.
+/// A recommended change.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct RemedyView {
-    /// What.
+    /// Recommended change.
     pub what: String,
-    /// The setting in PyTorch.
+    /// Corresponding setting in PyTorch.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     pub pytorch: Option<&'static str>,
-    /// The setting in TensorFlow.
+    /// Corresponding setting in TensorFlow.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     pub tensorflow: Option<&'static str>,
-    /// The task's own setting in the pipeline: `resources.cpu`; with a value where one was found: `resources.processes_per_gpu: 4`.
+    /// Corresponding setting of the task in the pipeline, e.g. `resources.cpu`. Includes a recommended value if one
+    /// was found, e.g. `resources.processes_per_gpu: 4`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub setting: Option<String>,
 }

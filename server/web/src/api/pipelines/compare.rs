@@ -19,37 +19,39 @@ use crate::state::Web;
 #[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct CompareQuery {
-    /// The old one.
+    /// Old version.
     pub from: u32,
-    /// The new one.
+    /// New value.
     pub to: u32,
 }
 
-/// What differs between two versions.
+/// Differences between two versions.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = VersionsComparisonView)]
 pub struct ComparisonView {
-    /// The old one.
+    /// Old version.
     pub from: VersionView,
-    /// The new one.
+    /// New value.
     pub to: VersionView,
-    /// What differs in meaning; absent when one of them cannot be read by this version of Cubeloom.
+    /// Semantic differences. Omitted if this release of Cubeloom cannot read one of the versions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub structure: Option<StructureView>,
-    /// What differs in the text.
+    /// Differences in the text of the document.
     pub text: Difference,
-    /// Whether the folders of code differ.
+    /// Whether the code folders differ.
     pub code_differs: bool,
-    /// The newest run of the old one that has ended. `GET /runs/{run}/compare` says what it took and what came of it,
-    /// beside that of the new one.
+    /// Most recent finished run of the old version. `GET /runs/{run}/compare` compares its duration, usage and
+    /// results with those of the run of the new version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from_run: Option<RunView>,
-    /// The newest run of the new one that has ended.
+    /// Most recent finished run of the new version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to_run: Option<RunView>,
 }
 
-/// Compares two versions of a pipeline: tasks, parameters, settings, the text, and which runs show what each does.
+/// Compares two versions of a pipeline.
+///
+/// The response contains the differences in tasks, parameters, settings and text, and a run of each version.
 #[utoipa::path(
     get,
     path = "/projects/{project}/pipelines/{pipeline}/compare",

@@ -15,8 +15,10 @@ use crate::pipelines::{Sent, accept};
 use crate::state::Web;
 use crate::texts::Lang;
 
-/// Makes a pipeline of a document; its name stands in the document. A document whose form is right is stored also
-/// when it could not run here yet: the answer's `problems` say why.
+/// Creates a pipeline from a document.
+///
+/// The document contains the name of the pipeline. A well-formed document is stored even if it cannot run here yet.
+/// In this case, `problems` in the response lists the reasons.
 #[utoipa::path(
     post,
     path = "/projects/{project}/pipelines",

@@ -11,8 +11,9 @@ use crate::etag::{IfMatch, changed};
 use crate::extract::Path;
 use crate::state::Web;
 
-/// Deletes a pipeline and its hooks. Its versions and runs stay; a pipeline of the same name goes on with the next
-/// version's number.
+/// Deletes a pipeline and its hooks.
+///
+/// The versions and runs of the pipeline are kept. A new pipeline with the same name continues the version numbers.
 #[utoipa::path(
     delete,
     path = "/projects/{project}/pipelines/{pipeline}",

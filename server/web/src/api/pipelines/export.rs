@@ -16,14 +16,14 @@ use crate::texts::Lang;
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ExportQuery {
-    /// `yaml`, `json`, or `argo`: a Workflow for those who leave.
+    /// Export format: `yaml`, `json` or `argo` (an Argo Workflow, for migration to Argo).
     pub format: Format,
-    /// The version; the newest when absent.
+    /// Version to export. Defaults to the newest version.
     #[param(minimum = 1)]
     pub version: Option<u32>,
 }
 
-/// The form of an export.
+/// Format of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Format {
@@ -35,18 +35,18 @@ pub(crate) enum Format {
     Argo,
 }
 
-/// A pipeline as a file.
+/// A pipeline exported as a file.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ExportView {
-    /// Its form.
+    /// Format of the file.
     pub format: Format,
-    /// The text.
+    /// Text.
     pub document: String,
-    /// What it could not say: a sentence each.
+    /// What the format cannot express, one sentence per item.
     pub report: Vec<String>,
 }
 
-/// A pipeline's document as a file, ours or another platform's.
+/// Exports a pipeline document in the Cubeloom format or the format of another platform.
 #[utoipa::path(
     get,
     path = "/projects/{project}/pipelines/{pipeline}/export",

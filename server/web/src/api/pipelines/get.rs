@@ -11,7 +11,9 @@ use crate::plan;
 use crate::state::Web;
 use crate::texts::Lang;
 
-/// A pipeline with its newest document. The ETag is its newest version's number.
+/// Gets a pipeline with its newest document.
+///
+/// The ETag is the number of the newest version.
 #[utoipa::path(
     get,
     path = "/projects/{project}/pipelines/{pipeline}",

@@ -32,21 +32,23 @@ const ORDERS: [(&str, By); 3] = [("name", By::Name), ("updated", By::Updated), (
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct ListQuery {
-    /// Only those whose name, description or labels contain this, in whatever case.
+    /// Only pipelines whose name, description or labels contain this text, ignoring case.
     pub q: Option<String>,
-    /// Only those with this label, `name=value`.
+    /// Filters by label, in the form `name=value`.
     pub label: Option<String>,
-    /// `name`, `updated` (when the newest version was stored) or `last_run`; with `-` before it the last one comes first.
-    /// Those that never ran come before all others by `last_run`.
+    /// Sort order: `name`, `updated` (time when the newest version was stored) or `last_run`. The prefix `-` sorts in
+    /// descending order. With `last_run`, pipelines without runs come first.
     pub sort: Option<String>,
-    /// How many items, from 1 to 200; 50 when absent.
+    /// Number of items, from 1 to 200. Defaults to 50.
     #[param(minimum = 1, maximum = 200)]
     pub limit: Option<usize>,
-    /// The `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 
-/// The pipelines of a project, by name unless `sort` says otherwise.
+/// Lists the pipelines of a project.
+///
+/// Pipelines are sorted by name unless `sort` is set.
 #[utoipa::path(
     get,
     path = "/projects/{project}/pipelines",

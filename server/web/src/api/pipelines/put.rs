@@ -17,8 +17,10 @@ use crate::state::Web;
 use crate::texts::Lang;
 use crate::time::Time;
 
-/// Stores a document as the pipeline's next version. `If-Match` names the version that you started from; when
-/// another one is the newest meanwhile, the answer says by whom, and holds the difference.
+/// Stores a document as the next version of a pipeline.
+///
+/// `If-Match` contains the version that your change is based on. If a newer version exists, the response contains its
+/// author and the differences.
 #[utoipa::path(
     put,
     path = "/projects/{project}/pipelines/{pipeline}",

@@ -7,7 +7,9 @@ use crate::error::{ApiError, ApiResult, ProblemDocument};
 use crate::extract::{Json, Path};
 use crate::state::Web;
 
-/// One version of a pipeline, with its document. A version never changes, and stays when the pipeline is deleted.
+/// Gets one version of a pipeline with its document.
+///
+/// Versions are immutable and are kept after the pipeline is deleted.
 #[utoipa::path(
     get,
     path = "/projects/{project}/pipelines/{pipeline}/versions/{version}",

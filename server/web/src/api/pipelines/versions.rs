@@ -8,7 +8,7 @@ use crate::extract::{Json, Path, Query};
 use crate::page::{Page, PageQuery};
 use crate::state::Web;
 
-/// The versions of a pipeline, the newest first, without their documents.
+/// Lists the versions of a pipeline without their documents, newest first.
 #[utoipa::path(
     get,
     path = "/projects/{project}/pipelines/{pipeline}/versions",

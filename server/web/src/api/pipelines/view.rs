@@ -14,55 +14,55 @@ use crate::error::ProblemView;
 use crate::texts::Lang;
 use crate::time::{Time, seconds};
 
-/// A document that is to be stored.
+/// A document to store.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewDocument {
-    /// The text, YAML or JSON; it is kept byte for byte.
+    /// Text of the document, in YAML or JSON. It is stored byte for byte.
     pub document: String,
-    /// What you say of the change.
+    /// Message that describes the change.
     #[serde(default)]
     #[schema(max_length = 2000)]
     pub message: String,
-    /// The digest of the folder of code that goes with it, uploaded before. When absent, a changed pipeline keeps the
-    /// folder that it has; when empty, it has none from now on.
+    /// Digest of the uploaded code folder that belongs to the document. If omitted, an existing pipeline keeps its
+    /// current folder. If empty, the folder is removed from the pipeline.
     pub code: Option<String>,
 }
 
 /// A pipeline in a list.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct PipelineSummaryView {
-    /// The project.
+    /// Project.
     pub project: String,
-    /// The name.
+    /// Name.
     pub name: String,
-    /// What it is for.
+    /// Description.
     pub description: String,
-    /// Its labels.
+    /// Labels.
     #[schema(value_type = BTreeMap<String, String>)]
     pub labels: JsonMap,
-    /// The newest version, from 1.
+    /// Newest version, starting at 1.
     pub version: u32,
-    /// What its author said of it.
+    /// Message that the author gave for the newest version.
     pub message: String,
-    /// Its author.
+    /// Author of the version.
     pub user: String,
-    /// When it was stored.
+    /// Time when the version was stored.
     pub updated_at: Time,
-    /// The last runs, the newest first, at most ten.
+    /// Most recent runs, newest first, at most ten.
     pub last_runs: Vec<RunMark>,
 }
 
-/// A run, as one mark of a line of marks.
+/// A run, in the short form used in lists of pipelines.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct RunMark {
-    /// Its id.
+    /// ID.
     pub id: String,
-    /// `queued`, `running`, `cancelling`, `succeeded`, `failed` or `cancelled`.
+    /// State of the run: `queued`, `running`, `cancelling`, `succeeded`, `failed` or `cancelled`.
     pub state: String,
-    /// When it was asked for.
+    /// Time at which the run was requested.
     pub created_at: Time,
-    /// From its beginning to its end; absent before that.
+    /// Time from start to end, in seconds. Omitted until the run has ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_seconds: Option<f64>,
 }
@@ -70,44 +70,44 @@ pub struct RunMark {
 /// A pipeline with its newest document.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct PipelineView {
-    /// The project.
+    /// Project.
     pub project: String,
-    /// The name.
+    /// Name.
     pub name: String,
-    /// What it is for.
+    /// Description.
     pub description: String,
-    /// Its labels.
+    /// Labels.
     pub labels: BTreeMap<String, String>,
-    /// The parameters of its runs: type, default and bounds of each.
+    /// Parameters of the pipeline's runs, with type, default and bounds.
     #[schema(value_type = Object)]
     pub parameters: Value,
-    /// How many tasks it has.
+    /// Number of tasks.
     pub tasks: usize,
-    /// The newest version: document, author, time.
+    /// Newest version, with document, author and time.
     #[serde(flatten)]
     pub newest: VersionView,
-    /// What stops it from running here, or is probably not as meant.
+    /// Problems that prevent the pipeline from running here, and probable mistakes.
     pub problems: Vec<ProblemView>,
 }
 
-/// One version of a pipeline.
+/// A version of a pipeline.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct VersionView {
-    /// The version, from 1.
+    /// Version number, starting at 1.
     pub version: u32,
-    /// The document, byte for byte as it was sent; absent in lists.
+    /// Document, byte for byte as it was sent. Omitted in lists.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub document: Option<String>,
-    /// SHA-256 of the document, in hexadecimal.
+    /// SHA-256 digest of the document, in hexadecimal.
     pub digest: String,
-    /// The digest of the folder of code that goes with it.
+    /// Digest of the associated code folder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
-    /// What its author said of the change.
+    /// Message that the author gave for the change.
     pub message: String,
-    /// Its author.
+    /// Author of the version.
     pub user: String,
-    /// When it was stored.
+    /// Time when the version was stored.
     pub created_at: Time,
 }
 

@@ -14,7 +14,9 @@ use crate::etag::Tagged;
 use crate::extract::Json;
 use crate::state::Web;
 
-/// Enters a price. One that begins earlier this month gives what ran since then its cost anew.
+/// Creates a price.
+///
+/// If the price takes effect earlier in this month, the cost of everything that ran since then is recalculated.
 #[utoipa::path(
     post,
     path = "/prices",

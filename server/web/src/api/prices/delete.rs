@@ -11,7 +11,9 @@ use crate::etag::{IfMatch, changed};
 use crate::extract::Path;
 use crate::state::Web;
 
-/// Deletes a price that began this month or begins later: the one before it is valid again.
+/// Deletes a price that took effect this month or takes effect later.
+///
+/// The previous price becomes valid again.
 #[utoipa::path(
     delete,
     path = "/prices/{price}",

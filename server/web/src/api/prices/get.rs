@@ -9,7 +9,7 @@ use crate::etag::Tagged;
 use crate::extract::Path;
 use crate::state::Web;
 
-/// A price.
+/// Gets a price.
 #[utoipa::path(
     get,
     path = "/prices/{price}",

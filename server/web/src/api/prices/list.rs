@@ -9,7 +9,9 @@ use crate::extract::{Json, Query};
 use crate::page::{Page, PageQuery};
 use crate::state::Web;
 
-/// All prices, by cluster and node group, the newest of each last: those of before are the history.
+/// Lists all prices by cluster and node group.
+///
+/// The newest price of each cluster or node group comes last. The earlier ones are the price history.
 #[utoipa::path(
     get,
     path = "/prices",

@@ -13,7 +13,9 @@ use crate::etag::{IfMatch, Tagged, changed};
 use crate::extract::{Json, Path};
 use crate::state::Web;
 
-/// Changes what an hour costs by a price that began this month or begins later. What ran since then gets its cost anew.
+/// Updates the hourly rates of a price that took effect this month or takes effect later.
+///
+/// The cost of everything that ran since then is recalculated.
 #[utoipa::path(
     put,
     path = "/prices/{price}",

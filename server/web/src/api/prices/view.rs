@@ -13,26 +13,28 @@ use crate::state::Web;
 /// The most that an hour may cost.
 const DEAREST: Money = Money(1_000_000_000_000);
 
-/// A price of a node group, or of a cluster's nodes whose group has none.
+/// Price of a node group, or of the nodes of a cluster whose node group has no price.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct PriceView {
-    /// Its id.
+    /// ID.
     pub id: String,
-    /// The cluster.
+    /// Cluster.
     pub cluster: String,
-    /// The node group; absent for every node whose group has no price of its own.
+    /// Node group. Omitted for all nodes whose node group has no price of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node_group: Option<String>,
-    /// The first day on which it is valid, UTC, until the next price of the same.
+    /// First day on which the price is valid, in UTC. It is valid until the next price of the same cluster and node
+    /// group.
     pub valid_from: String,
-    /// What an hour costs.
+    /// Prices per hour.
     #[serde(flatten)]
     pub rates: RatesBody,
-    /// Who entered or changed it last.
+    /// User who created the price or last changed it.
     pub user: String,
-    /// Whether it may still be changed: the statements of the month in which it began have not gone out.
+    /// Whether the price can still be changed. This is the case until the statements of the month in which it took
+    /// effect are sent.
     pub open: bool,
-    /// Counts its changes, from 1: its ETag.
+    /// Revision number, starting at 1 and incremented on each change. It is the ETag.
     pub revision: u64,
 }
 
@@ -52,15 +54,15 @@ impl PriceView {
     }
 }
 
-/// What an hour costs: amounts with a point, to a millionth; nothing where one is absent.
+/// Hourly rates, as decimal numbers with a point and a precision of one millionth. An omitted rate is zero.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(default)]
 pub struct RatesBody {
-    /// Of one core.
+    /// Hourly price of one CPU core.
     pub cpu_hour: String,
-    /// Of one GiB of memory.
+    /// Hourly price of one GiB of memory.
     pub memory_gib_hour: String,
-    /// Of one graphics card.
+    /// Price of one GPU for one hour.
     pub gpu_hour: String,
 }
 
@@ -101,36 +103,36 @@ impl RatesBody {
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewPrice {
-    /// The cluster.
+    /// Cluster.
     pub cluster: String,
-    /// The node group; absent for every node whose group has no price of its own.
+    /// Node group. Omitted for all nodes whose node group has no price of its own.
     #[serde(default)]
     pub node_group: Option<String>,
-    /// The first day, UTC; today when absent.
+    /// First day on which the price is valid, in UTC. Defaults to today.
     #[serde(default)]
     pub valid_from: Option<String>,
-    /// What an hour of one core costs, e.g. `0.04`.
+    /// Price of one CPU core for one hour, e.g. `0.04`.
     #[serde(default)]
     pub cpu_hour: String,
-    /// What an hour of one GiB of memory costs.
+    /// Price of one GiB of memory for one hour.
     #[serde(default)]
     pub memory_gib_hour: String,
-    /// What an hour of one graphics card costs.
+    /// Price of one GPU for one hour.
     #[serde(default)]
     pub gpu_hour: String,
 }
 
-/// What a price is changed to.
+/// New hourly rates of a price.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PriceChange {
-    /// What an hour of one core costs.
+    /// Price of one CPU core for one hour.
     #[serde(default)]
     pub cpu_hour: String,
-    /// What an hour of one GiB of memory costs.
+    /// Price of one GiB of memory for one hour.
     #[serde(default)]
     pub memory_gib_hour: String,
-    /// What an hour of one graphics card costs.
+    /// Price of one GPU for one hour.
     #[serde(default)]
     pub gpu_hour: String,
 }

@@ -19,23 +19,25 @@ use crate::etag::Tagged;
 use crate::extract::Json;
 use crate::state::Web;
 
-/// A project that is to be.
+/// A project to create.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewProject {
-    /// The name: lower-case letters, digits and `-`, at most 40; it never changes.
+    /// Name of the project: lower-case letters, digits and `-`, at most 40 characters. The name cannot be changed.
     #[schema(min_length = 1, max_length = 40, pattern = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$")]
     pub name: String,
-    /// What it is called; the name when absent.
+    /// Display name of the project. Defaults to its name.
     #[schema(max_length = 80)]
     pub label: Option<String>,
-    /// What it is for.
+    /// Description.
     #[serde(default)]
     #[schema(max_length = 2000)]
     pub description: String,
 }
 
-/// Makes a project; whoever makes it is its first owner. Only administrators may.
+/// Creates a project.
+///
+/// The caller becomes its first owner. Only administrators can create projects.
 #[utoipa::path(
     post,
     path = "/projects",

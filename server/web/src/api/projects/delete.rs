@@ -11,8 +11,10 @@ use crate::etag::{IfMatch, changed};
 use crate::extract::Path;
 use crate::state::Web;
 
-/// Deletes a project with its members, secrets, volumes, registries and hooks. Refused while it has pipelines, or
-/// runs that have not ended. Its history stays under its name, which no other project can have.
+/// Deletes a project with its members, secrets, volumes, registries and hooks.
+///
+/// The request is refused if the project has pipelines or runs that have not ended. The project's history is kept
+/// under its name, and no other project can use that name.
 #[utoipa::path(
     delete,
     path = "/projects/{project}",

@@ -9,7 +9,7 @@ use crate::etag::Tagged;
 use crate::extract::Path;
 use crate::state::Web;
 
-/// One project.
+/// Gets a project.
 #[utoipa::path(
     get,
     path = "/projects/{project}",

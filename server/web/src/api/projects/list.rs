@@ -10,7 +10,9 @@ use crate::extract::{Json, Query};
 use crate::page::{Page, PageQuery};
 use crate::state::Web;
 
-/// The projects that you are a member of, by name; for administrators, all.
+/// Lists the projects that you are a member of, by name.
+///
+/// Administrators get all projects.
 #[utoipa::path(
     get,
     path = "/projects",

@@ -18,14 +18,15 @@ use crate::extract::{Json, Path};
 use crate::quotas::all_rooms;
 use crate::state::Web;
 
-/// Where a project's jobs may go. Places are `CLUSTER` or `CLUSTER/NODE_GROUP`; a cluster stands for its node groups, too.
+/// Allowed target clusters of a project's jobs. Targets have the form `CLUSTER` or `CLUSTER/NODE_GROUP`. A cluster
+/// includes all of its node groups.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PlacesView {
-    /// The places that it is bound to; empty: every one.
+    /// Allowed clusters and node groups. If empty, all are allowed.
     #[serde(default)]
     pub allowed: Vec<String>,
-    /// Where a pipeline goes that names no place; absent: to the first that is allowed.
+    /// Default target of pipelines that do not name one. If omitted, the first allowed target is used.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub usual: Option<String>,
 }
@@ -39,8 +40,9 @@ impl From<&Places> for PlacesView {
     }
 }
 
-/// Binds a project to clusters and node groups, and says where its pipelines go that name none. Runs that were started
-/// go on where they are.
+/// Sets the allowed clusters and node groups of a project, and its default target.
+///
+/// The default target applies to pipelines that do not name one. Runs that have already started stay where they are.
 #[utoipa::path(
     put,
     path = "/projects/{project}/places",

@@ -16,24 +16,24 @@ use crate::etag::{IfMatch, Tagged, changed};
 use crate::extract::{Json, Path};
 use crate::state::Web;
 
-/// What changes; what is absent stays.
+/// Changes to apply. Omitted fields keep their values.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProjectChange {
-    /// What it is called.
+    /// Display name.
     #[schema(min_length = 1, max_length = 80)]
     pub label: Option<String>,
-    /// What it is for.
+    /// Description.
     #[schema(max_length = 2000)]
     pub description: Option<String>,
-    /// What of its jobs is kept, the whole of it.
+    /// Retention settings of the project's jobs. They replace all existing settings.
     pub keeping: Option<KeepingView>,
-    /// Whether CPU and memory are chosen from real use, for pipelines and tasks that do not say it: of runs that start from
-    /// now on.
+    /// Right-sizing mode of CPU and memory for pipelines and tasks that do not set one. It applies to runs that start
+    /// after the change.
     pub sizing: Option<SizingWord>,
 }
 
-/// Changes what a project is called, what it is for, what of its jobs is kept, and whether they are sized by real use.
+/// Updates the display name, description, retention settings and right-sizing mode of a project.
 #[utoipa::path(
     patch,
     path = "/projects/{project}",

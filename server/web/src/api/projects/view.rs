@@ -19,57 +19,59 @@ use crate::time::Time;
 /// A project.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ProjectView {
-    /// The name: letters, digits and `-`; it never changes.
+    /// Name of the project: letters, digits and `-`. The name cannot be changed.
     pub name: String,
-    /// What it is called.
+    /// Display name.
     pub label: String,
-    /// What it is for.
+    /// Description.
     pub description: String,
-    /// What you may do in it: `viewer`, `editor` or `owner`; absent for administrators who are no members.
+    /// Your role in the project: `viewer`, `editor` or `owner`. Omitted for administrators who are not members.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<&'static str>,
-    /// What of its jobs is kept.
+    /// Retention settings for finished jobs.
     pub keeping: KeepingView,
-    /// Where its jobs may go.
+    /// Allowed clusters and default placement of its jobs.
     pub places: PlacesView,
-    /// Whether CPU and memory are chosen from real use, for pipelines and tasks that do not say it.
+    /// Right-sizing mode of CPU and memory for pipelines and tasks that do not set one.
     pub sizing: SizingWord,
-    /// Copies of logs that could not be made yet; absent when there are none, and in lists.
+    /// Log copies that are still outstanding. Omitted if there are none, and in lists.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub logs_behind: Option<BehindView>,
-    /// How much of this month's budget is spent; absent where there is none, and in answers to changes.
+    /// Part of this month's budget that is spent. Omitted if the project has no budget, and in responses to updates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<BudgetStandingView>,
-    /// Since when there is one.
+    /// Creation time.
     pub created_at: Time,
-    /// Counts its changes, from 1: its ETag.
+    /// Revision number, starting at 1 and incremented on each change. It is the ETag.
     pub revision: u64,
 }
 
-/// Copies of logs that could not be made yet; they are tried again every half minute.
+/// Log copies that are still outstanding. They are retried every 30 seconds.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct BehindView {
-    /// Of how many attempts that is known: 0 where only the store could tell, and does not answer.
+    /// Number of attempts with outstanding copies that are known. It is 0 if only the store has this information and
+    /// the store is unreachable.
     pub attempts: usize,
-    /// Why the last try failed.
+    /// Reason why the last try failed.
     pub why: String,
 }
 
-/// What a project wants kept of jobs that have ended.
+/// Retention settings of a project for finished jobs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct KeepingView {
-    /// How long their objects stay on a Kubernetes cluster, in seconds; absent: as long as the cluster's settings say.
+    /// TTL after finish of the jobs' objects on a Kubernetes cluster, in seconds. If omitted, the settings of the
+    /// cluster apply.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     #[schema(maximum = 31_536_000)]
     pub objects: Option<u64>,
-    /// The volume of the project, in an object store, into which their logs are copied when they have ended; absent: into
-    /// none, the server alone has them.
+    /// Project volume in an object store to which logs are copied when jobs have ended. If omitted, logs are not
+    /// copied and exist only on the server.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub logs: Option<String>,
 }
 
-/// Whether CPU and memory are chosen from what earlier attempts used.
+/// Right-sizing mode: whether CPU and memory are chosen from the usage of earlier attempts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SizingWord {
@@ -77,7 +79,7 @@ pub enum SizingWord {
     Off,
     /// Only said.
     Advise,
-    /// Done.
+    /// Apply recommendations automatically.
     Auto,
 }
 

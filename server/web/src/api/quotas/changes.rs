@@ -10,9 +10,11 @@ use crate::extract::Json;
 use crate::quotas::{edit, subject};
 use crate::state::Web;
 
-/// Makes edits all together, or none of them: to move cards from one project to another is two edits and one change of the
-/// history. Each has the revision of its queue that you have seen; when somebody was faster with one of them, nothing is
-/// changed.
+/// Applies several edits of queues atomically.
+///
+/// Moving GPUs from one project to another takes two edits and is one change in the history. Each edit contains the
+/// revision of its queue that you have read. If another user has changed one of the queues since then, no edit is
+/// applied.
 #[utoipa::path(
     post,
     path = "/quotas/changes",

@@ -12,7 +12,7 @@ use crate::extract::{Json, Path};
 use crate::quotas::{self, edit};
 use crate::state::Web;
 
-/// What is said of a group.
+/// Gets the settings of a group.
 #[utoipa::path(
     get,
     path = "/quotas/groups/{group}",
@@ -27,7 +27,9 @@ pub(crate) async fn get_group(
     Ok(SaidView::of(&quotas::said_of(&web, &Queue::Group(name)).await?))
 }
 
-/// Makes a group (`If-Match: "0"`, or `*`), or says what it has and where it is. What is refused changes nothing.
+/// Creates a group or updates its parent and quotas.
+///
+/// To create a group, send `If-Match: "0"` or `*`. A refused request changes nothing.
 #[utoipa::path(
     put,
     path = "/quotas/groups/{group}",
@@ -51,7 +53,7 @@ pub(crate) async fn put_group(
     Ok(SaidView::of(&edit::put(&web, &caller, Queue::Group(name), expected, body).await?))
 }
 
-/// Takes a group away in which there is nothing.
+/// Deletes an empty group.
 #[utoipa::path(
     delete,
     path = "/quotas/groups/{group}",

@@ -19,22 +19,22 @@ use crate::quotas::subject;
 use crate::state::Web;
 use crate::time::Time;
 
-/// A change of the tree, or of a named limit.
+/// A change of the quota tree or of a concurrency limit.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct QuotaChangeView {
-    /// The id of its entry in the audit log; later changes have greater ones.
+    /// ID of the entry in the audit log. Later changes have greater IDs.
     pub id: String,
-    /// When.
+    /// Time of the change.
     pub at: Time,
-    /// The name of who made it.
+    /// Name of the user who made the change.
     pub user: String,
-    /// Of what: `project/NAME`, `group/NAME` or `limit/NAME`; of several, all of them with blanks between, and `before` and
-    /// `after` have each by its name.
+    /// What changed: `project/NAME`, `group/NAME` or `limit/NAME`. If several items changed, their names are
+    /// separated by spaces, and `before` and `after` contain each item by name.
     pub queue: String,
-    /// How it was; absent for what was new.
+    /// Previous state. Omitted if the item was created.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<Value>,
-    /// How it is since; absent for what was taken away.
+    /// New state. Omitted if the item was removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<Value>,
 }
@@ -139,12 +139,14 @@ impl Told {
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct HistoryQuery {
-    /// Only of this: `project/NAME`, `group/NAME` or `limit/NAME`.
+    /// Filters by `project/NAME`, `group/NAME` or `limit/NAME`.
     pub queue: Option<String>,
 }
 
-/// The changes of the tree and of named limits, the newest first: who, when, before and after. Who is no administrator is told
-/// of those of the own projects, of the groups above these, and of named limits.
+/// Lists the changes of the quota tree and of concurrency limits, newest first.
+///
+/// Each change contains the user, the time, and the state before and after. Users who are not administrators see
+/// changes of their own projects, the groups above these, and concurrency limits.
 #[utoipa::path(
     get,
     path = "/quotas/history",
@@ -162,7 +164,7 @@ pub(crate) async fn history(
     Ok(Json(page(&web, &told, &query).await?))
 }
 
-/// The changes of a project's quota, the newest first.
+/// Lists the changes of a project's quota, newest first.
 #[utoipa::path(
     get,
     path = "/projects/{project}/quota/history",

@@ -11,9 +11,11 @@ use crate::quotas;
 use crate::state::Web;
 use crate::texts::Lang;
 
-/// Says what edits would do now, all of them together, and changes nothing: why they would be refused, which running jobs
-/// they affect and which waiting ones would start. To move cards from one project to another is two edits. Who is no
-/// administrator may ask it of the own projects; jobs of others are counted, and not named.
+/// Simulates edits of queues without applying them.
+///
+/// The edits are evaluated together. The response shows why they would be refused, which running jobs they affect,
+/// and which pending jobs would start. Moving GPUs from one project to another takes two edits. Users who are not
+/// administrators can simulate edits of their own projects. Jobs of other projects are counted but not named.
 #[utoipa::path(
     post,
     path = "/quotas/preview",

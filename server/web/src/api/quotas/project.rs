@@ -12,7 +12,7 @@ use crate::extract::{Json, Path};
 use crate::quotas::{self, edit};
 use crate::state::Web;
 
-/// What is said of a project: the group that it is in, and its quotas.
+/// Gets the group and quotas of a project.
 #[utoipa::path(
     get,
     path = "/projects/{project}/quota",
@@ -27,7 +27,9 @@ pub(crate) async fn get_project(
     Ok(SaidView::of(&quotas::said_of(&web, &Queue::Project(name)).await?))
 }
 
-/// Says which group a project is in, and what it has of each cluster and node group. What is refused changes nothing.
+/// Sets the group of a project and its quotas for each cluster and node group.
+///
+/// A refused request changes nothing.
 #[utoipa::path(
     put,
     path = "/projects/{project}/quota",
@@ -51,7 +53,9 @@ pub(crate) async fn put_project(
     Ok(SaidView::of(&edit::put(&web, &caller, Queue::Project(name), expected, body).await?))
 }
 
-/// Takes back what was said of a project: it is at the top, without a guarantee and without a limit.
+/// Removes the quota settings of a project.
+///
+/// The project then is at the top level of the tree, without a guarantee and without a limit.
 #[utoipa::path(
     delete,
     path = "/projects/{project}/quota",

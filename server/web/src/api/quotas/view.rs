@@ -14,76 +14,77 @@ use crate::error::ProblemView;
 use crate::etag::Tagged;
 use crate::time::Time;
 
-/// The tree of quotas, as far as you may see it.
+/// The quota tree, as far as it is visible to you.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct QuotasView {
-    /// Each cluster and node group: what it has, and what is guaranteed and held of it by everybody together.
+    /// Clusters and node groups, each with its capacity and the total amounts that are guaranteed and in use.
     pub pools: Vec<PoolView>,
-    /// Groups and projects, each behind the group that it is in. Members see their projects and the groups above these.
+    /// Groups and projects, each listed after its group. Members see their projects and the groups above these.
     pub queues: Vec<QueueView>,
 }
 
-/// A cluster, or a node group of one.
+/// A cluster or a node group of a cluster.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct PoolView {
-    /// What quotas call it: `CLUSTER` or `CLUSTER/NODE_GROUP`.
+    /// Name of the pool in quotas: `CLUSTER` or `CLUSTER/NODE_GROUP`.
     pub pool: String,
-    /// The cluster.
+    /// Cluster.
     pub cluster: String,
-    /// The node group; absent: the whole cluster, for jobs that name no node group.
+    /// Node group. Omitted if the pool is the whole cluster, for jobs that do not name a node group.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node_group: Option<String>,
-    /// What there is.
+    /// Capacity.
     pub resources: Vec<PoolShareView>,
 }
 
 /// A resource of a pool.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct PoolShareView {
-    /// `cpu` (cores), `memory` (bytes), `gpus`, `gpus/TYPE`, `pods` or `runs`.
+    /// Name of the resource: `cpu` (cores), `memory` (bytes), `gpus`, `gpus/TYPE`, `pods` or `runs`.
     pub resource: String,
-    /// How much there is; absent where that is not known, or without a bound.
+    /// Total amount. Omitted if it is unknown or unlimited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capacity: Option<f64>,
-    /// What all queues are guaranteed.
+    /// Amount that is guaranteed to all queues together.
     pub guaranteed: f64,
-    /// What all jobs hold: of a whole cluster, those in its node groups, too.
+    /// Amount in use by all jobs. For a whole cluster, this includes jobs in its node groups.
     pub held: f64,
 }
 
 /// A group or a project.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct QueueView {
-    /// `group` or `project`.
+    /// Kind of the queue: `group` or `project`.
     pub kind: String,
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// The group that it is in.
+    /// Parent group.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
-    /// What was said of it, by pool.
+    /// Quota settings, by pool.
     pub quotas: BTreeMap<String, QuotaBody>,
-    /// How it stands, by pool.
+    /// Current shares, by pool.
     pub shares: BTreeMap<String, Vec<ShareView>>,
-    /// Its revision: in quotes it is the ETag. 0 for a project of which nothing was said.
+    /// Revision of the queue. In quotation marks, it is the ETag. It is 0 for a project without quota settings.
     pub revision: u64,
 }
 
-/// How a queue stands with a resource of a pool.
+/// Share of a queue in one resource of a pool.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct ShareView {
-    /// `cpu` (cores), `memory` (bytes), `gpus`, `gpus/TYPE`, `pods` or `runs`.
+    /// Name of the resource: `cpu` (cores), `memory` (bytes), `gpus`, `gpus/TYPE`, `pods` or `runs`.
     pub resource: String,
-    /// What it is guaranteed.
+    /// Guaranteed amount.
     pub guarantee: f64,
-    /// The most that it may hold: its limit, or its guarantee where it may not borrow; absent: no bound.
+    /// Maximum amount that the queue can use: its limit, or its guarantee if it cannot borrow. Omitted if there is no
+    /// maximum.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub most: Option<f64>,
-    /// What it holds.
+    /// Allocated amount.
     pub held: f64,
-    /// What of that is beyond its guarantee.
+    /// Amount in use beyond the guarantee.
     pub borrowed: f64,
-    /// What of its guarantee others hold.
+    /// Part of the guarantee that other queues use.
     pub lent: f64,
 }
 
@@ -110,17 +111,19 @@ pub(crate) fn number(resource: &Resource, amount: u64) -> f64 {
     }
 }
 
-/// What a queue is to be.
+/// Desired settings of a queue.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct QueueBody {
-    /// The group that it is in; absent: at the top.
+    /// Parent group. Omitted for a queue at the top level.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub parent: Option<String>,
-    /// What it has of each pool, `CLUSTER` or `CLUSTER/NODE_GROUP`; of others: no guarantee, no limit.
+    /// Quotas for each pool (`CLUSTER` or `CLUSTER/NODE_GROUP`). In all other pools, the queue has no guarantee and
+    /// no limit.
     #[serde(default)]
     pub quotas: BTreeMap<String, QuotaBody>,
-    /// Takes a limit below what is held now. Nothing is stopped for it; nothing more of it starts until enough has ended.
+    /// Whether to accept a limit below the current usage. No running jobs are stopped. New jobs start only after
+    /// enough running jobs have ended.
     #[serde(skip_serializing_if = "is_false", default)]
     pub below_use: bool,
 }
@@ -130,33 +133,34 @@ fn is_false(value: &bool) -> bool {
     !*value
 }
 
-/// What a queue has of a pool. Amounts are by resource: `cpu`, `memory`, `gpus`, `gpus/TYPE`, `pods`, `runs`.
+/// Quota of a queue in a pool. Amounts are keyed by resource: `cpu`, `memory`, `gpus`, `gpus/TYPE`, `pods`, `runs`.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct QuotaBody {
-    /// Its own: what it needs of this it gets, also from those that have borrowed it.
+    /// Guaranteed amounts. The queue gets what it needs of them, if necessary by reclaiming what others borrowed.
     #[serde(default)]
     #[schema(value_type = Object)]
     pub guarantee: BTreeMap<String, Value>,
-    /// All that it may hold, what is borrowed included.
+    /// Maximum amount that the queue can use, including borrowed resources.
     #[serde(default)]
     #[schema(value_type = Object)]
     pub limit: BTreeMap<String, Value>,
-    /// Its share, beside its siblings, of what nobody is guaranteed or uses.
+    /// Weight of the queue, relative to its siblings, in the distribution of resources that are not guaranteed or not
+    /// in use.
     #[serde(default = "Quota::usual_weight")]
     #[schema(minimum = 1, maximum = 1000)]
     pub weight: u32,
-    /// Whether it may hold more than it is guaranteed.
+    /// Whether it may borrow beyond its guarantee.
     #[serde(default = "yes")]
     pub borrow: bool,
-    /// Whether others may hold what it is guaranteed and does not use.
+    /// Whether others may borrow the unused part of its guarantee.
     #[serde(default = "yes")]
     pub lend: bool,
-    /// The most that one person's jobs may hold of it; of a project only.
+    /// Maximum amounts allocated to the jobs of one user. Applies to projects only.
     #[serde(default)]
     #[schema(value_type = Object)]
     pub per_person: BTreeMap<String, Value>,
-    /// The highest priority that tasks of it may name; absent: any.
+    /// Highest priority that its tasks may set. Omitted if any priority is allowed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     #[schema(minimum = -1000, maximum = 1000)]
     pub max_priority: Option<i32>,
@@ -188,15 +192,15 @@ fn written(amounts: &Amounts) -> BTreeMap<String, Value> {
     }
 }
 
-/// What is said of a queue, with its revision.
+/// Settings of a queue, with their revision.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct SaidView {
-    /// The group that it is in; absent: at the top.
+    /// Parent group. Omitted for a queue at the top level.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
-    /// What it has of each pool, as it is written.
+    /// Quotas for each pool, as written in the request.
     pub quotas: BTreeMap<String, QuotaBody>,
-    /// Its revision: in quotes it is the ETag. 0 for a project of which nothing was said.
+    /// Revision of the queue. In quotation marks, it is the ETag. It is 0 for a project without quota settings.
     pub revision: u64,
 }
 
@@ -208,66 +212,66 @@ impl SaidView {
     }
 }
 
-/// Edits that are tried together.
+/// Edits to simulate together.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PreviewBody {
-    /// At most 20.
+    /// Edits, at most 20.
     #[schema(max_items = 20)]
     pub edits: Vec<EditBody>,
 }
 
-/// What would become of a queue.
+/// Proposed settings of a queue.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EditBody {
-    /// Of a group or a project.
+    /// Whether the queue is a group or a project.
     pub kind: QueueKind,
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// The group that it would be in.
+    /// Proposed parent group.
     #[serde(default)]
     pub parent: Option<String>,
-    /// What it would have of each pool.
+    /// Proposed quotas for each pool.
     #[serde(default)]
     pub quotas: BTreeMap<String, QuotaBody>,
-    /// It would be taken away.
+    /// Whether the edit removes the queue.
     #[serde(default)]
     pub delete: bool,
-    /// The revision that is changed, 0 where nothing was said yet. A preview does without it.
+    /// Revision that the edit is based on, or 0 if the queue has no settings yet. Not required for a simulation.
     #[serde(default)]
     pub revision: Option<u64>,
 }
 
-/// Edits that are made together.
+/// Edits to apply together.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ChangesBody {
-    /// From 1 to 20, each of another queue and with its revision.
+    /// From 1 to 20 edits. Each edit is for a different queue and contains a revision.
     #[schema(min_items = 1, max_items = 20)]
     pub edits: Vec<EditBody>,
-    /// Takes limits below what is held now. Nothing is stopped for it.
+    /// Whether to accept limits below the current usage. No running jobs are stopped.
     #[serde(default)]
     pub below_use: bool,
 }
 
-/// Edits that were made together.
+/// Edits that were applied together.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct ChangesView {
-    /// The queues, in the order of the edits.
+    /// Changed queues, in the order of the edits.
     pub items: Vec<ChangedView>,
 }
 
-/// A queue that was changed.
+/// A changed queue.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct ChangedView {
-    /// `project/NAME` or `group/NAME`.
+    /// Queue, as `project/NAME` or `group/NAME`.
     pub queue: String,
-    /// Its revision since.
+    /// Revision of the queue after the change.
     pub revision: u64,
 }
 
-/// What a queue is.
+/// Kind of a queue.
 #[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum QueueKind {
@@ -287,53 +291,55 @@ impl EditBody {
     }
 }
 
-/// What edits would do now. What jobs do later is not guessed.
+/// Immediate impact of edits. Later behaviour of jobs is not predicted.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct PreviewView {
-    /// Why the edits would be refused; of code `conflict` where `below_use` allows it. Paths begin with `/edits/N`.
+    /// Reasons why the edits would be refused. The code is `conflict` if `below_use` would allow the edit. Paths
+    /// begin with `/edits/N`.
     pub problems: Vec<ProblemView>,
-    /// Running jobs beyond what their queue could hold: they go on, and nothing more of it starts until enough has ended.
+    /// Running jobs beyond the new limits of their queue. They continue to run, and no more jobs of the queue start
+    /// until enough have ended.
     pub over: Affected,
-    /// Running jobs that would have to give back what they have borrowed.
+    /// Running jobs that would be preempted because borrowed quota is reclaimed.
     pub give_back: Affected,
-    /// Waiting jobs that would start.
+    /// Pending jobs that would start.
     pub start: Affected,
-    /// Waiting jobs that would have started, and would not.
+    /// Pending jobs that would have started without the edits and would remain pending.
     pub wait: Affected,
-    /// Clusters whose queue could not be asked now: nothing is told of their jobs.
+    /// Clusters whose queue is unreachable. Their jobs are not included in the impact.
     pub unknown: Vec<String>,
 }
 
-/// Jobs that are affected.
+/// Affected jobs.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct Affected {
-    /// How many.
+    /// Number of affected jobs.
     pub count: usize,
-    /// The first hundred of them.
+    /// First 100 affected jobs.
     pub jobs: Vec<JobView>,
 }
 
-/// A job that runs or waits.
+/// A running or pending job.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct JobView {
-    /// Its run.
+    /// Run.
     pub run: String,
-    /// Its project.
+    /// Project.
     pub project: String,
-    /// Its pipeline.
+    /// Pipeline.
     pub pipeline: String,
-    /// Its task.
+    /// Task.
     pub task: String,
-    /// Its instance.
+    /// Instance.
     pub instance: u32,
-    /// Who started its run.
+    /// User who started the run.
     pub user: String,
-    /// The pool.
+    /// Node pool.
     pub pool: String,
-    /// What it holds or asks for, as people write it.
+    /// Amounts allocated to or requested by the job, in human-readable form.
     #[schema(value_type = Object)]
     pub amounts: BTreeMap<String, Value>,
-    /// Since when it holds it, or waits.
+    /// Time at which the allocation or the wait started.
     pub since: Time,
 }
 

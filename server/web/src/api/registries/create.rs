@@ -14,7 +14,7 @@ use crate::etag::Tagged;
 use crate::extract::{Json, Path};
 use crate::state::Web;
 
-/// Adds a registry to the project.
+/// Adds a registry to a project.
 #[utoipa::path(
     post,
     path = "/projects/{project}/registries",

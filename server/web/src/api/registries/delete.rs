@@ -11,7 +11,7 @@ use crate::etag::{IfMatch, changed};
 use crate::extract::Path;
 use crate::state::Web;
 
-/// Takes a registry from the project.
+/// Removes a registry from a project.
 #[utoipa::path(
     delete,
     path = "/projects/{project}/registries/{registry}",

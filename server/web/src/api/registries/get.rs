@@ -8,7 +8,7 @@ use crate::etag::Tagged;
 use crate::extract::Path;
 use crate::state::Web;
 
-/// A registry of the project.
+/// Gets a registry of a project.
 #[utoipa::path(
     get,
     path = "/projects/{project}/registries/{registry}",

@@ -8,7 +8,7 @@ use crate::extract::{Json, Path, Query};
 use crate::page::{Page, PageQuery};
 use crate::state::Web;
 
-/// The project's registries, by name.
+/// Lists the registries of a project, by name.
 #[utoipa::path(
     get,
     path = "/projects/{project}/registries",

@@ -12,7 +12,7 @@ use crate::etag::{IfMatch, Tagged, changed};
 use crate::extract::{Json, Path};
 use crate::state::Web;
 
-/// Changes a registry's host, account and secret.
+/// Updates the host, account and secret of a registry.
 #[utoipa::path(
     put,
     path = "/projects/{project}/registries/{registry}",

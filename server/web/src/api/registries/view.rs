@@ -10,21 +10,21 @@ use crate::error::ApiResult;
 use crate::state::Web;
 use crate::time::Time;
 
-/// A registry of container images.
+/// A container image registry.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct RegistryView {
-    /// What it is called here.
+    /// Name of the registry in Cubeloom.
     pub name: String,
-    /// Its host, with a port perhaps.
+    /// Host name, optionally with a port.
     pub host: String,
-    /// The account there.
+    /// Account name.
     pub user: String,
-    /// The name of the project's secret that holds the password.
+    /// Name of the project secret that contains the password.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub secret: Option<String>,
-    /// Since when there is one.
+    /// Creation time.
     pub created_at: Time,
-    /// Counts its changes; in quotes it is the ETag.
+    /// Revision number, incremented with each change. In quotes, it is the ETag.
     pub revision: u64,
 }
 
@@ -41,32 +41,32 @@ impl From<Registry> for RegistryView {
     }
 }
 
-/// A registry that is to be.
+/// A registry to add.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewRegistry {
-    /// What it is called here: lower-case letters, digits and `-`, at most 63.
+    /// Name of the registry in the project: lower-case letters, digits and `-`, at most 63 characters.
     #[schema(min_length = 1, max_length = 63, pattern = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$")]
     pub name: String,
-    /// Its host, with a port perhaps: `registry.example.org:5000`.
+    /// Host of the registry, optionally with a port: `registry.example.org:5000`.
     pub host: String,
-    /// The account there; empty for a registry that is open to all.
+    /// Account on the registry. Empty for a public registry.
     #[serde(default)]
     pub user: String,
-    /// The name of the project's secret that holds the password.
+    /// Name of the project secret that contains the password.
     pub secret: Option<String>,
 }
 
-/// What a registry becomes.
+/// New settings of a registry.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RegistryChange {
-    /// Its host, with a port perhaps.
+    /// Host name, optionally with a port.
     pub host: String,
-    /// The account there; empty for a registry that is open to all.
+    /// Account on the registry. Empty for a public registry.
     #[serde(default)]
     pub user: String,
-    /// The name of the project's secret that holds the password.
+    /// Name of the project secret that contains the password.
     pub secret: Option<String>,
 }
 

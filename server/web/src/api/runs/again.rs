@@ -14,7 +14,7 @@ use crate::state::Web;
 use crate::texts::Lang;
 use crate::told::told;
 
-/// Starts a new run of the same version of the pipeline, with the same parameters.
+/// Starts a new run with the same pipeline version and parameters.
 #[utoipa::path(
     post,
     path = "/runs/{run}/again",

@@ -13,7 +13,9 @@ use crate::state::Web;
 use crate::texts::Lang;
 use crate::told::told;
 
-/// Stops a run: what runs is told to end, what waits does not start.
+/// Cancels a run.
+///
+/// Running tasks are stopped, and pending tasks do not start.
 #[utoipa::path(
     post,
     path = "/runs/{run}/cancel",

@@ -10,7 +10,7 @@ use crate::extract::Path;
 use crate::runs::{reader, remove};
 use crate::state::Web;
 
-/// Deletes a run that has ended, with everything that it left on the server.
+/// Deletes a finished run and all of its data on the server.
 #[utoipa::path(
     delete,
     path = "/runs/{run}",

@@ -11,7 +11,7 @@ use crate::state::Web;
 use crate::texts::Lang;
 use crate::told::told;
 
-/// A run.
+/// Returns a run.
 #[utoipa::path(
     get,
     path = "/runs/{run}",

@@ -10,7 +10,7 @@ use crate::extract::{Json, Path};
 use crate::runs::{Reader, describe};
 use crate::state::Web;
 
-/// A run's tasks as a graph, each with its state.
+/// Gets the tasks of a run as a graph, with the state of each task.
 #[utoipa::path(
     get,
     path = "/runs/{run}/graph",

@@ -23,25 +23,25 @@ use crate::told::told;
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct RunsQuery {
-    /// Only those in one of these states, separated by commas; `live` stands for all that have not ended.
+    /// Filters by state. Separate several states with commas. `live` includes all runs that have not ended.
     pub state: Option<String>,
-    /// Only this pipeline's.
+    /// Only runs of this pipeline.
     pub pipeline: Option<String>,
-    /// Only those that this person started, by name.
+    /// Filters by the name of the user who started the run.
     pub user: Option<String>,
-    /// Only those whose pipeline's name or id contains this.
+    /// Only runs whose pipeline name or run ID contains this text.
     pub text: Option<String>,
-    /// Only those that were asked for at this moment or later.
+    /// Only runs requested at or after this time.
     pub since: Option<Time>,
-    /// Only those that were asked for before this moment.
+    /// Only runs requested before this time.
     pub until: Option<Time>,
-    /// Only those that tasks of this run have started; `none` for those that no task has started.
+    /// Filters by the run whose tasks started the run. `none` selects runs that were not started by a task.
     pub parent: Option<String>,
-    /// `-created`, the newest first, or `created`.
+    /// Sort order: `-created` (newest first) or `created`.
     pub sort: Option<String>,
 }
 
-/// The runs of all projects that the caller sees.
+/// Lists the runs of all projects that are visible to the caller.
 #[utoipa::path(
     get,
     path = "/runs",
@@ -63,7 +63,7 @@ pub(crate) async fn list_all(
     Ok(told(lang, find(&web, projects, &query, &page).await?))
 }
 
-/// The runs of a project.
+/// Lists the runs of a project.
 #[utoipa::path(
     get,
     path = "/projects/{project}/runs",

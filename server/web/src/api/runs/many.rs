@@ -27,7 +27,9 @@ enum Deed {
     Again,
 }
 
-/// Stops several runs of a project. What there was no time for is in `left`: send it again.
+/// Cancels several runs of a project.
+///
+/// Runs that could not be processed in time are listed in `left`. Send these again.
 #[utoipa::path(
     post,
     path = "/projects/{project}/runs/cancel",
@@ -53,8 +55,10 @@ pub(crate) async fn cancel_many(
     Ok(Json(done))
 }
 
-/// Starts several runs of a project again, each with its version and parameters, as new runs. What there was no time for
-/// is in `left`: send it again.
+/// Reruns several runs of a project as new runs.
+///
+/// Each new run has the version and parameters of the original run. Runs that could not be processed in time are
+/// listed in `left`. Send these again.
 #[utoipa::path(
     post,
     path = "/projects/{project}/runs/rerun",

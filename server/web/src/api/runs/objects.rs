@@ -26,14 +26,16 @@ use crate::told::told;
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct ObjectsQuery {
-    /// The task.
+    /// Task.
     pub task: String,
-    /// The instance; 0 when absent.
+    /// Instance. Defaults to 0.
     pub instance: Option<u32>,
 }
 
-/// What an instance's last attempt has submitted, or, before its first, what it would: then placeholders such as
-/// `<address of worker-0>` stand where only submission knows the value.
+/// Gets the manifests that the last attempt of an instance submitted to its cluster.
+///
+/// Before the first attempt, the response contains the manifests that would be submitted. Values that are known only
+/// at submission are placeholders such as `<address of worker-0>`.
 #[utoipa::path(
     get,
     path = "/runs/{run}/objects",

@@ -9,7 +9,9 @@ use crate::extract::{Json, Path};
 use crate::runs::reader;
 use crate::state::Web;
 
-/// What a run does, with everything resolved that was known when it was started. Its form may change.
+/// Gets the resolved plan of a run.
+///
+/// The plan contains all values that were known when the run was started. Its format can change.
 #[utoipa::path(
     get,
     path = "/runs/{run}/plan",

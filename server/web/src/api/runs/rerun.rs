@@ -13,7 +13,7 @@ use crate::state::Web;
 use crate::texts::Lang;
 use crate::told::told;
 
-/// Runs some tasks, and everything after them, again.
+/// Reruns the given tasks and all tasks downstream of them.
 #[utoipa::path(
     post,
     path = "/runs/{run}/rerun",

@@ -13,7 +13,9 @@ use crate::state::Web;
 use crate::texts::Lang;
 use crate::told::told;
 
-/// Runs what failed or was stopped, and what was not reached because of it; what succeeded is kept.
+/// Resumes a run.
+///
+/// Tasks that failed, were stopped, or were not reached because of that are run. Tasks that succeeded are kept.
 #[utoipa::path(
     post,
     path = "/runs/{run}/resume",

@@ -20,7 +20,7 @@ use crate::state::Web;
 use crate::texts::Lang;
 use crate::told::told;
 
-/// Starts a run of a stored pipeline, or of a document that is sent along.
+/// Starts a run of a stored pipeline or of a document in the request.
 #[utoipa::path(
     post,
     path = "/projects/{project}/runs",

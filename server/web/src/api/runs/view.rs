@@ -15,63 +15,64 @@ use crate::time::Time;
 /// A run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RunView {
-    /// Its id.
+    /// ID.
     pub id: String,
-    /// The project.
+    /// Project.
     pub project: String,
-    /// The pipeline.
+    /// Pipeline.
     pub pipeline: String,
-    /// The cluster that it runs on; absent in lists.
+    /// Cluster that the run is on. Omitted in lists.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cluster: Option<String>,
-    /// The version of the pipeline; absent when a document was posted.
+    /// Version of the pipeline. Omitted if the run was started from a document.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub version: Option<u32>,
-    /// The name of who started it.
+    /// Name of the user who started the run.
     pub user: String,
-    /// The name of who last resumed it or ran a part of it again: what it does since, it does for them.
+    /// Name of the user who last resumed the run or reran part of it. Since then, the run runs as this user.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub acting_user: Option<String>,
-    /// `queued`, `running`, `cancelling`, `succeeded`, `failed` or `cancelled`.
+    /// State of the run: `queued`, `running`, `cancelling`, `succeeded`, `failed` or `cancelled`.
     pub state: String,
-    /// When it was asked for.
+    /// Time at which the run was requested.
     pub created_at: Time,
-    /// When it began.
+    /// Time when the run started.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub started_at: Option<Time>,
-    /// When it ended.
+    /// End time.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub ended_at: Option<Time>,
-    /// From its beginning to its end; absent before that: count from `started_at`.
+    /// Time from start to end, in seconds. Omitted until the run has ended. Until then, calculate it from
+    /// `started_at`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub duration_seconds: Option<f64>,
-    /// How long it waited for other runs of its pipeline; absent while it does.
+    /// Time that the run waited for other runs of its pipeline, in seconds. Omitted while it is waiting.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub queued_seconds: Option<f64>,
-    /// Why it has not begun; absent when it has, and in lists.
+    /// Reason why the run has not started. Omitted after it has started, and in lists.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub wait: Option<RunWaitView>,
-    /// Its tasks.
+    /// Number of tasks, by state.
     pub tasks: TaskCounts,
-    /// What the time of its tasks went to, all together; absent before an attempt, and in lists.
+    /// Goodput of all tasks of the run combined. Omitted before the first attempt, and in lists.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub effective: Option<EffectiveView>,
-    /// What somebody should know about it.
+    /// Message with information about the run that users should know.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub message: Option<String>,
-    /// The parameters that it was started with, without the pipeline's own defaults.
+    /// Parameters that the run was started with, without the defaults of the pipeline.
     #[schema(value_type = Object)]
     pub parameters: JsonMap,
-    /// The task of another run that started it.
+    /// Task of another run that started the run.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub parent: Option<ParentView>,
-    /// What started it: `person`, `schedule`, `backfill`, `pipeline` (the end of another one), `file` (one that arrived), `hook`
-    /// or `task`.
+    /// What started the run: `person`, `schedule`, `backfill`, `pipeline` (another run ended), `file` (a file
+    /// arrived), `hook` or `task`.
     pub trigger: String,
-    /// The moment that it stands for, where that is not the one of its creation: `run.date` of its expressions.
+    /// Logical date of the run if it differs from its creation time. Expressions can use it as `run.date`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub logical_date: Option<Time>,
-    /// By when it should have succeeded: it is late when it has not by then.
+    /// Time by which the run should have succeeded. It is late if it has not succeeded by then.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub late_at: Option<Time>,
 }
@@ -93,61 +94,61 @@ impl RunView {
     }
 }
 
-/// Why a run has not begun.
+/// Reason why a run has not started.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RunWaitView {
-    /// The same in a sentence.
+    /// Reason as a sentence.
     pub message: String,
-    /// The rule that keeps it: `max_active_runs` (as many runs of its pipeline are active as may be, or older ones wait for
-    /// that), or `starting` (nothing: a server lets it begin as soon as it looks).
+    /// Rule that keeps the run queued. `max_active_runs`: the pipeline is at its limit of active runs, or older runs
+    /// are waiting for it. `starting`: nothing blocks the run, and a server starts it in its next scheduling cycle.
     pub rule: String,
-    /// How many runs of its pipeline may be active at once; absent where there is no limit.
+    /// Maximum number of active runs of the pipeline. Omitted if there is no limit.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub limit: Option<u32>,
-    /// How many are active.
+    /// Number of active runs of the pipeline.
     pub active: u64,
-    /// How many older ones wait, too: they begin before it.
+    /// Number of older queued runs. They start before this run.
     pub ahead: u64,
-    /// These runs: the active ones, then those that wait, the oldest first; twenty of them at the most. Whoever sees a run
-    /// sees the others of its pipeline.
+    /// Active runs, followed by queued runs, oldest first, at most 20. Users who can see a run can see the other runs
+    /// of its pipeline.
     pub runs: Vec<RunAheadView>,
-    /// When it may begin, by how long the pipeline's last runs took; absent where too little is known of that.
+    /// Estimated start, based on the duration of the pipeline's last runs. Omitted if there is too little data.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub start: Option<StartView>,
 }
 
-/// A run that is before another.
+/// A run that is ahead of another run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RunAheadView {
-    /// The run.
+    /// Run.
     pub run: String,
-    /// Its state.
+    /// State.
     pub state: String,
-    /// Whom it runs for.
+    /// User that it runs for.
     pub user: String,
-    /// When it was asked for.
+    /// Time at which the run was requested.
     pub created_at: Time,
 }
 
-/// The attempt, of a task of another run, that a run is.
+/// Attempt of a task of another run that corresponds to a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ParentView {
     /// The other run.
     pub run: String,
-    /// Its task.
+    /// Task.
     pub task: String,
-    /// The instance.
+    /// Instance.
     pub instance: u32,
-    /// The attempt.
+    /// Attempt.
     pub attempt: u32,
 }
 
-/// How many of something there are, and in which states.
+/// Number of items in total and in each state.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TaskCounts {
-    /// All of them.
+    /// Total number of tasks.
     pub total: u64,
-    /// By state; states that none is in are absent.
+    /// Number of items in each state. States without items are omitted.
     #[schema(example = json!({"succeeded": 3, "running": 1}))]
     pub states: BTreeMap<String, u64>,
 }
@@ -155,64 +156,64 @@ pub struct TaskCounts {
 /// A run that was started.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct StartedView {
-    /// The run.
+    /// Run.
     pub run: RunView,
-    /// What runs, and probably not as meant.
+    /// Warnings about what is valid but probably unintended.
     pub warnings: Vec<ProblemView>,
 }
 
-/// What is to be started: a stored pipeline by its name, or a document.
+/// What to start: a stored pipeline, by name, or a document.
 #[derive(Clone, Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StartRun {
-    /// The pipeline.
+    /// Pipeline.
     #[serde(default)]
     pub pipeline: Option<String>,
-    /// Its version; the newest when absent.
+    /// Pipeline version. Defaults to the newest version.
     #[serde(default)]
     #[schema(minimum = 1)]
     pub version: Option<u32>,
-    /// The text of a pipeline document, YAML or JSON, that is run without being stored.
+    /// Text of a pipeline document, in YAML or JSON, to run without storing it.
     #[serde(default)]
     pub document: Option<String>,
-    /// The digest of a folder that was uploaded for the document.
+    /// Digest of a folder that was uploaded for the document.
     #[serde(default)]
     pub code: Option<String>,
-    /// The parameters; texts are read by the declared types.
+    /// Parameters. Strings are parsed according to the declared types.
     #[serde(default)]
     #[schema(value_type = Object)]
     pub parameters: JsonMap,
-    /// Only these tasks; all of them when absent.
+    /// Tasks to run. If omitted, all tasks run.
     #[serde(default)]
     pub tasks: Option<PartOfRun>,
-    /// Where this run goes, `CLUSTER` or `CLUSTER/NODE_GROUP`, instead of where its pipeline would. Tasks with a node
-    /// group of their own keep it. Only of a whole pipeline.
+    /// Target cluster of this run, as `CLUSTER` or `CLUSTER/NODE_GROUP`. It overrides the target cluster of the
+    /// pipeline. Tasks with their own node group keep it. Allowed only for runs of a whole pipeline.
     #[serde(default)]
     pub place: Option<String>,
 }
 
-/// A part of a pipeline: `only` one task, or everything `from` one on. What the tasks before would leave is taken over
-/// from an earlier run: their outputs, and a copy of that run's folder.
+/// Part of a pipeline: `only` one task, or all tasks `from` one task on. Upstream results are reused from an earlier
+/// run: the outputs of the tasks and a copy of the run's folder.
 #[derive(Clone, Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PartOfRun {
-    /// This task alone.
+    /// This task only.
     #[serde(default)]
     pub only: Option<String>,
-    /// This task and everything after it.
+    /// This task and all tasks downstream of it.
     #[serde(default)]
     pub from: Option<String>,
-    /// The run that the tasks before are taken over from: one of the same pipeline that has ended. When absent, the
-    /// newest in which all of them have succeeded.
+    /// Run whose upstream results are reused. It must be a finished run of the same pipeline. Defaults to the newest
+    /// run in which all upstream tasks succeeded.
     #[serde(default)]
     pub of: Option<String>,
 }
 
-/// Which tasks are run again.
+/// Tasks to rerun.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RerunFrom {
-    /// These tasks, by name, and everything after them.
+    /// Names of the tasks to rerun, together with all tasks downstream of them.
     #[schema(min_items = 1)]
     pub from: Vec<String>,
 }
@@ -221,93 +222,93 @@ pub struct RerunFrom {
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ManyRuns {
-    /// Their ids, at most 200.
+    /// IDs of the runs, at most 200.
     #[schema(min_items = 1, max_items = 200)]
     pub runs: Vec<String>,
 }
 
-/// What came of each of several runs.
+/// Results for several runs.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct ManyResults {
-    /// One for each run that was come to, in the order in which they were named.
+    /// Result for each processed run, in the order of the request.
     pub results: Vec<OneResult>,
-    /// The others, in that order: nothing was done with them yet.
+    /// Runs that are not yet processed, in the order of the request.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub left: Vec<String>,
 }
 
-/// What came of one of several runs.
+/// Result for one of several runs.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct OneResult {
-    /// The run that was named.
+    /// Run from the request.
     pub run: String,
-    /// Whether it was done.
+    /// Whether the operation succeeded.
     pub ok: bool,
-    /// Why not.
+    /// Reason why the operation failed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub message: Option<String>,
-    /// The run that was started, where one was.
+    /// New run, if one was started.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub started: Option<String>,
 }
 
-/// A run as a graph: which task needs which.
+/// A run as a graph of tasks and their dependencies.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct GraphView {
-    /// The tasks, in the document's order.
+    /// Tasks, in document order.
     pub nodes: Vec<NodeView>,
-    /// Which comes before which.
+    /// Edges between tasks, in execution order.
     pub edges: Vec<EdgeView>,
 }
 
 /// A task in the graph.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct NodeView {
-    /// The task's name.
+    /// Name of the task.
     pub id: String,
-    /// Its template, `name@version`.
+    /// Task template, as `name@version`.
     pub template: String,
-    /// Its framework.
+    /// Framework of the task.
     pub framework: String,
-    /// Its state, as in the list of tasks.
+    /// State of the task, as in the list of tasks.
     pub state: String,
-    /// How many instances it has, where that is known.
+    /// Number of instances, if known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub instances: Option<u64>,
-    /// How many workers each attempt has.
+    /// Number of workers per attempt.
     pub workers: u32,
-    /// Whether it runs once for each element.
+    /// Whether the task runs once for each item.
     pub for_each: bool,
 }
 
-/// One task before another.
+/// A dependency between two tasks.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct EdgeView {
-    /// The task before.
+    /// Upstream task.
     pub from: String,
-    /// The task after.
+    /// Downstream task.
     pub to: String,
-    /// `need`, or `data` where only outputs are read.
+    /// Kind of the dependency: `need`, or `data` if the downstream task only reads outputs.
     pub kind: String,
 }
 
-/// What an attempt submits to its cluster.
+/// Manifests that an attempt submits to its cluster.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct ObjectsView {
-    /// The task.
+    /// Task.
     pub task: String,
-    /// The instance.
+    /// Instance.
     pub instance: u32,
-    /// The attempt; absent before the first.
+    /// Number of the attempt. Omitted before the first attempt.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub attempt: Option<u32>,
-    /// Whether that was submitted as it stands here; otherwise it has placeholders.
+    /// Whether the manifest was submitted exactly as shown. Otherwise, it contains placeholders.
     pub bound: bool,
-    /// What the cluster takes; its form is the cluster's.
+    /// Manifest in the format of the cluster.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     #[schema(value_type = Option<Object>)]
     pub object: Option<serde_json::Value>,
-    /// Why there is none yet.
+    /// Reason why there is no manifest yet.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub message: Option<String>,
 }

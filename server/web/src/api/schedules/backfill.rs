@@ -11,7 +11,7 @@ use crate::state::Web;
 /// The parts of a back-fill's path.
 pub(super) type Names = (String, String, String);
 
-/// A back-fill: how far it is.
+/// Gets a back-fill and its progress.
 #[utoipa::path(
     get,
     path = "/projects/{project}/pipelines/{pipeline}/backfills/{backfill}",

@@ -9,7 +9,7 @@ use crate::extract::{Json, Path, Query};
 use crate::page::{Page, PageQuery};
 use crate::state::Web;
 
-/// The back-fills of a pipeline, the newest first.
+/// Lists the back-fills of a pipeline, newest first.
 #[utoipa::path(
     get,
     path = "/projects/{project}/pipelines/{pipeline}/backfills",

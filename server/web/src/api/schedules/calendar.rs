@@ -25,16 +25,17 @@ const MOST: usize = 5_000;
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct SpanQuery {
-    /// From this moment on; days are in UTC.
+    /// Start of the period. Days are in UTC.
     pub first: String,
-    /// Until this moment, or to the end of this day; 62 days later at most.
+    /// End of the period: a time, or a day that is included completely. At most 62 days after the start.
     pub last: String,
-    /// Only this pipeline.
+    /// Filters by the name of the pipeline.
     pub pipeline: Option<String>,
 }
 
-/// What ran and will run in the project in a span of time: the dates that were asked for, with their runs, and those that
-/// schedules will ask for (`coming`).
+/// Lists past and future runs of a project in a period.
+///
+/// The response contains the dates that were requested, with their runs, and future scheduled dates (`coming`).
 #[utoipa::path(
     get,
     path = "/projects/{project}/calendar",
@@ -65,11 +66,11 @@ pub(crate) struct Span {
     pub first: Timestamp,
     /// Its last moment.
     pub last: Timestamp,
-    /// Only this pipeline.
+    /// Filters by the name of the pipeline.
     pub pipeline: Option<String>,
 }
 
-/// What ran and will run in a span of time.
+/// Lists past and future runs in a period.
 ///
 /// # Errors
 /// When the database does not answer.

@@ -13,7 +13,9 @@ use crate::extract::{Json, Path};
 use crate::runs::wish;
 use crate::state::Web;
 
-/// Cancels a back-fill: dates that have not started do not start. With `runs`, its runs that go on are stopped, too.
+/// Cancels a back-fill.
+///
+/// Dates that have not started do not start. With `runs`, active runs of the back-fill are also cancelled.
 #[utoipa::path(
     post,
     path = "/projects/{project}/pipelines/{pipeline}/backfills/{backfill}/cancel",

@@ -19,8 +19,10 @@ use crate::time::Time;
 /// The most runs at the same time.
 const PARALLEL: u32 = 100;
 
-/// Starts the runs of all dates of a range that have none, so many at a time, the oldest first, in the caller's name.
-/// `GET .../schedule/dates` shows beforehand which those are.
+/// Creates a back-fill for the dates in a range that have no run.
+///
+/// The runs start oldest first, up to the given number in parallel, and run as the caller. Use `GET
+/// .../schedule/dates` to list the dates beforehand.
 #[utoipa::path(
     post,
     path = "/projects/{project}/pipelines/{pipeline}/backfills",

@@ -25,13 +25,15 @@ const LISTED: usize = 500;
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct RangeQuery {
-    /// From this day or moment on, in the schedule's time zone, or in UTC.
+    /// Start of the range: a day or a time, in the time zone of the schedule or in UTC.
     pub first: String,
-    /// Until this day (its end) or moment.
+    /// End of the range: a day, which is included, or a time.
     pub last: String,
 }
 
-/// The dates of a schedule in a range, each with its run: what a back-fill over it would find.
+/// Lists the dates of a schedule in a range, with their runs.
+///
+/// These are the dates that a back-fill of the range would cover.
 #[utoipa::path(
     get,
     path = "/projects/{project}/pipelines/{pipeline}/schedule/dates",

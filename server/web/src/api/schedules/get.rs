@@ -15,7 +15,9 @@ use crate::time::{Time, maybe};
 /// How many coming dates are told.
 const NEXT: usize = 5;
 
-/// How the schedule of a pipeline stands: in whose name it runs, whether it is paused, its next dates.
+/// Gets the state of a pipeline's schedule.
+///
+/// The response contains the user that it runs as, whether it is paused, and its next dates.
 #[utoipa::path(
     get,
     path = "/projects/{project}/pipelines/{pipeline}/schedule",

@@ -20,16 +20,16 @@ use crate::state::Web;
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct HistoryQuery {
-    /// Only those of this back-fill.
+    /// Filters by the ID of a back-fill.
     pub backfill: Option<String>,
-    /// How many items, from 1 to 200; 50 when absent.
+    /// Number of items, from 1 to 200. Defaults to 50.
     #[param(minimum = 1, maximum = 200)]
     pub limit: Option<usize>,
-    /// The `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 
-/// The dates of a pipeline that were asked for, the newest first, with what became of them.
+/// Lists the requested dates of a pipeline with their results, newest first.
 #[utoipa::path(
     get,
     path = "/projects/{project}/pipelines/{pipeline}/schedule/history",

@@ -16,8 +16,10 @@ use crate::state::Web;
 /// How often a change is tried that others are faster with: the schedule itself goes on firing.
 pub(super) const TRIES: usize = 5;
 
-/// Pauses a schedule: nothing fires until it is resumed, and what would have fired meanwhile is not made up for.
-/// Runs and back-fills that are under way go on.
+/// Pauses a schedule.
+///
+/// No runs are scheduled until the schedule is resumed. There is no catch-up for dates in the meantime. Active runs
+/// and back-fills continue.
 #[utoipa::path(
     post,
     path = "/projects/{project}/pipelines/{pipeline}/schedule/pause",

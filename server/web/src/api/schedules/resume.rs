@@ -14,8 +14,9 @@ use crate::extract::{Json, Path};
 use crate::schedules;
 use crate::state::Web;
 
-/// Resumes a schedule, and makes it the caller's: from now on it runs in their name. It can be made theirs also when it
-/// is not paused, e.g. because whose it was is no member any more.
+/// Resumes a schedule and makes it run as the caller.
+///
+/// You can also take over a schedule that is not paused, e.g. because the user that it runs as is no longer a member.
 #[utoipa::path(
     post,
     path = "/projects/{project}/pipelines/{pipeline}/schedule/resume",

@@ -22,8 +22,9 @@ use crate::texts::Lang;
 use crate::time::Time;
 use crate::told::told;
 
-/// Starts the run of a logical date now, whether the schedule would or not. A date that has its run already is refused,
-/// unless that has ended and `again` is sent.
+/// Starts the run of a logical date now, regardless of the schedule.
+///
+/// The request is refused if the date already has a run, unless that run has ended and `again` is set.
 #[utoipa::path(
     post,
     path = "/projects/{project}/pipelines/{pipeline}/schedule/dates",

@@ -8,55 +8,55 @@ use utoipa::ToSchema;
 
 use crate::time::{Time, maybe};
 
-/// How the schedule of a pipeline stands.
+/// State of a pipeline's schedule.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct ScheduleView {
-    /// The project.
+    /// Project.
     pub project: String,
-    /// The pipeline.
+    /// Pipeline.
     pub pipeline: String,
-    /// The schedule, as the newest version has it; absent when it has none.
+    /// Schedule in the newest version of the pipeline. Omitted if that version has no schedule.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub schedule: Option<Value>,
-    /// Whether it fires.
+    /// Whether the schedule is active.
     pub active: bool,
-    /// The name of who set it, or made it theirs: it runs in their name.
+    /// Name of the user who set the schedule or took it over. It runs as this user.
     pub set_by: String,
-    /// When.
+    /// Time at which the schedule was set.
     pub set_at: Time,
-    /// Why it cannot run in their name any more: `user_gone`, `user_disabled` or `user_no_editor`. Whoever resumes it
-    /// makes it theirs.
+    /// Reason why the schedule can no longer run as this user: `user_gone`, `user_disabled` or `user_no_editor`. A
+    /// user who resumes the schedule takes it over.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
-    /// Who paused it.
+    /// User who paused the schedule.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paused_by: Option<String>,
-    /// When.
+    /// Time at which the schedule was paused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paused_at: Option<Time>,
-    /// The next dates, also while it is paused; none of a schedule that waits for something to happen.
+    /// Next dates, also while the schedule is paused. Empty for a schedule that waits for an event.
     pub next: Vec<Time>,
-    /// What came of looking for its files, where it waits for such.
+    /// Result of the search for files, if the schedule waits for files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub look: Option<LookView>,
 }
 
-/// What came of looking for files.
+/// Result of checking for files.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct LookView {
-    /// When the storage last answered.
+    /// Time of the last response from the storage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub looked_at: Option<Time>,
-    /// When it was last asked.
+    /// Time of the last request to the storage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tried_at: Option<Time>,
-    /// When it is asked again; absent while the schedule is paused.
+    /// Time of the next request. Omitted while the schedule is paused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_at: Option<Time>,
-    /// How often it has not answered since it last did: the waits grow.
+    /// Number of consecutive failed requests since the last successful one. The time between requests grows with it.
     pub failures: u32,
-    /// What went wrong last.
+    /// Last error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
@@ -81,45 +81,47 @@ pub(crate) fn document(schedule: &Schedule) -> Option<Value> {
     serde_json::to_value(schedule).ok()
 }
 
-/// What became of one date.
+/// Result of one date.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct DateView {
-    /// The project.
+    /// Project.
     pub project: String,
-    /// The pipeline.
+    /// Pipeline.
     pub pipeline: String,
-    /// The logical date.
+    /// Logical date.
     pub date: Time,
-    /// `coming`, `due` (its run is to start), `started`, `missed`, `skipped`, `refused`, `failed` or `cancelled`.
+    /// State of the date: `coming`, `due` (its run is about to start), `started`, `missed`, `skipped`, `refused`,
+    /// `failed` or `cancelled`.
     pub state: String,
-    /// What asked for it: `schedule`, `pipeline` (the end of a run of another one), `file`, `backfill` or `person`.
+    /// What requested the date: `schedule`, `pipeline` (a run of another pipeline ended), `file`, `backfill` or
+    /// `person`.
     pub trigger: String,
-    /// In whose name it runs.
+    /// User that it runs as.
     pub user: String,
-    /// Why it waits or has no run, as a word: `past_underway`, `past_failed`, `running`, `paused`, `missed`,
-    /// `there_before` (its file was there before it was waited for), `user_no_reader`,
-    /// `user_gone`, `user_disabled`, `user_no_editor`, `invalid`, `unavailable`, `backfill_cancelled` or
+    /// Code of the reason why the date is waiting or has no run. Values: `past_underway`, `past_failed`, `running`,
+    /// `paused`, `missed`, `there_before` (its file existed before the schedule waited for it), `user_no_reader`,
+    /// `user_gone`, `user_disabled`, `user_no_editor`, `invalid`, `unavailable`, `backfill_cancelled`,
     /// `pipeline_deleted`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// More of that, in words.
+    /// Details of the reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
-    /// The run, while there is one.
+    /// Run, if one exists.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// Its state.
+    /// State.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run_state: Option<String>,
-    /// Whether it has not succeeded when it should have.
+    /// Whether the run did not succeed in time.
     pub late: bool,
-    /// The back-fill that it belongs to.
+    /// Back-fill that it belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backfill: Option<String>,
-    /// The run of another pipeline whose end fired it.
+    /// Run of another pipeline whose end triggered the date.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after_run: Option<String>,
-    /// The path of the file whose arrival fired it.
+    /// Path of the file whose arrival triggered the date.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
 }
@@ -152,58 +154,58 @@ impl DateView {
     }
 }
 
-/// The dates of a range: what a back-fill over it would do.
+/// Dates in a range, as a back-fill of the range would find them.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct DatesView {
-    /// The dates, the first ones, with what became of them; `none` in `state`: it was not asked for yet.
+    /// First dates in the range, with their results. `state` is `none` for a date that has not been requested yet.
     pub dates: Vec<RangeDateView>,
-    /// How many there are.
+    /// Total number of dates.
     pub total: usize,
-    /// How many of them have no run: a back-fill starts these.
+    /// Number of dates without a run. A back-fill starts these.
     pub without_run: usize,
-    /// How many have a run that goes on, or are about to start.
+    /// Number of dates with an active run or a run that is about to start.
     pub underway: usize,
 }
 
-/// One date of a range.
+/// One date in a range.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct RangeDateView {
-    /// The date.
+    /// Logical date.
     pub date: Time,
-    /// `none`, or as in the history.
+    /// State of the date: `none`, or a state as in the history.
     pub state: String,
-    /// The run.
+    /// Run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// Its state.
+    /// State.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run_state: Option<String>,
 }
 
-/// The run of a date that somebody wants now.
+/// Request to run a date now.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RunDate {
-    /// The logical date: a day (its first moment) or a moment, in the schedule's time zone, or a moment in UTC.
+    /// Logical date: a day (its start) or a time, in the time zone of the schedule, or a time in UTC.
     pub date: String,
-    /// Also when the date has a run that has ended.
+    /// Whether to run the date again if its run has ended.
     #[serde(default)]
     pub again: bool,
 }
 
-/// A back-fill that somebody wants.
+/// A back-fill to create.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewBackfill {
-    /// From this day or moment on, in the schedule's time zone, or in UTC.
+    /// Start of the range: a day or a time, in the time zone of the schedule or in UTC.
     pub first: String,
-    /// Until this day (its end) or moment, which must have come.
+    /// End of the range: a day, which is included, or a time. It must not be in the future.
     pub last: String,
-    /// How many of its runs may go on at the same time; 1 when absent.
+    /// Maximum number of parallel runs. Defaults to 1.
     #[serde(default)]
     #[schema(minimum = 1, maximum = 100)]
     pub parallelism: Option<u32>,
-    /// Also dates with a run that has ended.
+    /// Whether to include dates whose run has ended.
     #[serde(default)]
     pub again: bool,
 }
@@ -211,40 +213,40 @@ pub struct NewBackfill {
 /// A back-fill.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct BackfillView {
-    /// Its id.
+    /// ID.
     pub id: String,
-    /// The project.
+    /// Project.
     pub project: String,
-    /// The pipeline.
+    /// Pipeline.
     pub pipeline: String,
-    /// The first moment.
+    /// Start of the time range.
     pub first: Time,
-    /// The last moment.
+    /// End of the range.
     pub last: Time,
-    /// How many of its runs may go on at the same time.
+    /// Maximum number of its runs that can be active concurrently.
     pub parallelism: u32,
-    /// `running`, `done` or `cancelled`.
+    /// State of the back-fill: `running`, `done` or `cancelled`.
     pub state: String,
-    /// How many dates it took up.
+    /// Number of dates in the back-fill.
     pub total: u32,
-    /// Of these, those still to start.
+    /// Number of dates whose run is still to start.
     pub due: u32,
-    /// Those whose run goes on.
+    /// Number of dates whose run is active.
     pub running: u32,
-    /// Those whose run has succeeded.
+    /// Number of dates whose run succeeded.
     pub succeeded: u32,
-    /// Those whose run failed, was cancelled, or could not be started.
+    /// Number of dates whose run failed, was cancelled or could not be started.
     pub failed: u32,
-    /// Those that did not start because it was cancelled.
+    /// Number of dates that did not start because the back-fill was cancelled.
     pub cancelled: u32,
-    /// The name of who wants it.
+    /// Name of the user who created the back-fill.
     pub created_by: String,
-    /// Since when.
+    /// Creation time.
     pub created_at: Time,
-    /// Who cancelled it.
+    /// User who cancelled the back-fill.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cancelled_by: Option<String>,
-    /// When.
+    /// Cancellation time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cancelled_at: Option<Time>,
 }
@@ -280,20 +282,20 @@ impl BackfillView {
     }
 }
 
-/// What a back-fill is cancelled with.
+/// Options for cancelling a back-fill.
 #[derive(Clone, Copy, Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CancelBackfill {
-    /// Whether its runs that go on are stopped, too.
+    /// Whether to cancel active runs of the back-fill.
     #[serde(default)]
     pub runs: bool,
 }
 
-/// What ran and will run in a span of time.
+/// Past and future runs in a period.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct CalendarView {
-    /// The dates, in their order.
+    /// Dates in chronological order.
     pub dates: Vec<DateView>,
-    /// Whether there are more than are shown.
+    /// Whether there are more dates than shown.
     pub more: bool,
 }

@@ -16,8 +16,10 @@ pub(super) fn routes() -> OpenApiRouter<Web> {
     OpenApiRouter::new().routes(routes!(get))
 }
 
-/// JSON Schemas, for editors that complete and check while somebody types: `pipeline` (documents), `template`
-/// (`template.yaml`), or `arguments`: an object with the schema of each installed template's arguments by its name.
+/// Gets a JSON Schema for completion and validation in editors.
+///
+/// The schemas are `pipeline` (documents), `template` (`template.yaml`) and `arguments`. `arguments` is an object
+/// with the schema of each installed template's arguments, keyed by template name.
 #[utoipa::path(
     get,
     path = "/schemas/{schema}",

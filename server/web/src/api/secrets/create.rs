@@ -14,7 +14,9 @@ use crate::etag::Tagged;
 use crate::extract::{Json, Path};
 use crate::state::Web;
 
-/// Stores a new secret of the project, encrypted.
+/// Creates a secret of a project.
+///
+/// The value is stored encrypted.
 #[utoipa::path(
     post,
     operation_id = "create",
@@ -33,7 +35,9 @@ pub(crate) async fn in_project(
     create(&web, &caller, Owner::Project(project), secret).await
 }
 
-/// Stores a new secret of the caller's own, encrypted.
+/// Creates a personal secret of the caller.
+///
+/// The value is stored encrypted.
 #[utoipa::path(
     post,
     operation_id = "create",

@@ -12,7 +12,9 @@ use crate::etag::{IfMatch, changed};
 use crate::extract::Path;
 use crate::state::Web;
 
-/// Deletes a secret of the project. Workers that run keep what they were given; new ones do not start without it.
+/// Deletes a secret of a project.
+///
+/// Running workers keep the value. New workers that use the secret cannot start.
 #[utoipa::path(
     delete,
     operation_id = "delete",
@@ -34,7 +36,7 @@ pub(crate) async fn in_project(
     delete(&web, &caller, &Owner::Project(project), &secret, expected).await
 }
 
-/// Deletes a secret of the caller's own.
+/// Deletes a personal secret of the caller.
 #[utoipa::path(
     delete,
     operation_id = "delete",

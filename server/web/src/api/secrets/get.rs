@@ -10,7 +10,7 @@ use crate::etag::Tagged;
 use crate::extract::Path;
 use crate::state::Web;
 
-/// A secret of the project, without its value.
+/// Gets a secret of a project, without its value.
 #[utoipa::path(
     get,
     operation_id = "get",
@@ -26,7 +26,7 @@ pub(crate) async fn of_project(
     get(&web, &Owner::Project(project), &secret).await
 }
 
-/// A secret of the caller's own, without its value.
+/// Gets a personal secret of the caller, without its value.
 #[utoipa::path(
     get,
     operation_id = "get",

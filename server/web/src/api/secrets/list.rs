@@ -10,7 +10,7 @@ use crate::extract::{Json, Path, Query};
 use crate::page::{Page, PageQuery};
 use crate::state::Web;
 
-/// The project's secrets, by name; never a value.
+/// Lists the secrets of a project by name, without their values.
 #[utoipa::path(
     get,
     operation_id = "list",
@@ -27,7 +27,9 @@ pub(crate) async fn of_project(
     list(&web, &Owner::Project(project), &page).await
 }
 
-/// The caller's own secrets, by name; never a value. In runs of theirs they go over the project's of the same name.
+/// Lists the personal secrets of the caller by name, without their values.
+///
+/// In runs of the caller, they take precedence over project secrets of the same name.
 #[utoipa::path(
     get,
     operation_id = "list",

@@ -12,7 +12,9 @@ use crate::etag::{IfMatch, Tagged, changed};
 use crate::extract::{Json, Path};
 use crate::state::Web;
 
-/// Replaces the value of a secret of the project, or its description. Workers that start from now on get the new one.
+/// Updates the value or description of a secret of a project.
+///
+/// Workers that start after the update get the new value.
 #[utoipa::path(
     put,
     operation_id = "update",
@@ -36,7 +38,7 @@ pub(crate) async fn in_project(
     update(&web, &caller, Owner::Project(project), &secret, expected, change).await
 }
 
-/// Replaces the value of a secret of the caller's own, or its description.
+/// Updates the value or description of a personal secret of the caller.
 #[utoipa::path(
     put,
     operation_id = "update",

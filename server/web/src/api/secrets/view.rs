@@ -13,20 +13,20 @@ pub(super) const DESCRIPTION: usize = 1000;
 /// The longest value, in bytes.
 const LONGEST: usize = 64 << 10;
 
-/// A secret, without its value: that is never shown.
+/// A secret. Its value is never returned.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct SecretView {
-    /// The name that tasks use.
+    /// Name by which tasks refer to it.
     pub name: String,
-    /// What it is for.
+    /// Description.
     pub description: String,
-    /// Since when there is one.
+    /// Creation time.
     pub created_at: Time,
-    /// When it was last changed.
+    /// Time of the last change.
     pub updated_at: Time,
-    /// By whom.
+    /// User who last updated it.
     pub updated_by: String,
-    /// Counts its changes; in quotes it is the ETag.
+    /// Revision number, incremented with each change. In quotes, it is the ETag.
     pub revision: u64,
 }
 
@@ -47,22 +47,22 @@ impl From<SealedSecret> for SecretView {
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewSecret {
-    /// The name that tasks use: lower-case letters, digits and `-`, at most 63.
+    /// Name that tasks use: lower-case letters, digits and `-`, at most 63 characters.
     pub name: String,
-    /// The value: text of at most 64 KiB. Whatever is shorter than four bytes cannot be masked in logs.
+    /// Value of the secret: text of at most 64 KiB. Values shorter than four bytes cannot be masked in logs.
     pub value: String,
-    /// What it is for.
+    /// Description.
     #[serde(default)]
     pub description: String,
 }
 
-/// A secret's new value, new description, or both.
+/// New value or description of a secret, or both.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SecretChange {
-    /// The new value; the present one stays when absent.
+    /// New value. If omitted, the current value is kept.
     pub value: Option<String>,
-    /// What it is for; the present description stays when absent.
+    /// New description. If omitted, the current description is kept.
     pub description: Option<String>,
 }
 

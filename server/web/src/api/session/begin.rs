@@ -12,19 +12,21 @@ use crate::error::{ApiResult, ProblemDocument};
 use crate::extract::Json;
 use crate::state::Web;
 
-/// What somebody signs in with.
+/// Credentials for signing in.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Credentials {
-    /// The name.
+    /// Name.
     #[schema(max_length = 64)]
     pub name: String,
-    /// The password.
+    /// Password of the user.
     #[schema(max_length = 1024)]
     pub password: String,
 }
 
-/// Signs somebody in, and sets a cookie. For browsers; programs send a token instead.
+/// Signs in a user and sets a session cookie.
+///
+/// This operation is for browsers. Programs send a token instead.
 #[utoipa::path(
     post,
     path = "/session",

@@ -16,9 +16,11 @@ use crate::time::Time;
 /// How many changes are told.
 const CHANGES: u32 = 100;
 
-/// What is known of how much a task of a pipeline uses, and what its workers would get by that, as it stands in the
-/// pipeline's last run; the changes that were made, the newest first. What is advised is within the largest node; a project's
-/// quota may allow less.
+/// Gets the resource usage and right-sizing of a task of a pipeline.
+///
+/// The response contains the known usage and the resulting resources of the workers, based on the pipeline's last
+/// run. It also contains the changes, newest first. Recommendations do not exceed the largest node, but the quota of
+/// the project may allow less.
 #[utoipa::path(
     get,
     path = "/projects/{project}/pipelines/{pipeline}/tasks/{task}/sizing",

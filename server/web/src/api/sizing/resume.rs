@@ -11,7 +11,7 @@ use crate::error::{ApiResult, ProblemDocument};
 use crate::extract::{Json, Path};
 use crate::state::Web;
 
-/// Lets sizing of a task go on that was taken back.
+/// Resumes right-sizing of a task after it was reverted.
 #[utoipa::path(
     post,
     path = "/projects/{project}/pipelines/{pipeline}/tasks/{task}/sizing/resume",

@@ -12,8 +12,10 @@ use crate::error::{ApiResult, ProblemDocument};
 use crate::extract::{Json, Path};
 use crate::state::Web;
 
-/// Takes sizing of a task back: from its next run on it gets what it asks for, until that is undone. What is known of it is
-/// kept, and goes on being added to.
+/// Reverts right-sizing of a task to the requested resources.
+///
+/// From its next run on, the task gets the requested resources until right-sizing is resumed. The usage history is
+/// kept and continues to grow.
 #[utoipa::path(
     post,
     path = "/projects/{project}/pipelines/{pipeline}/tasks/{task}/sizing/revert",

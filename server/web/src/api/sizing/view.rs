@@ -8,10 +8,10 @@ use utoipa::ToSchema;
 use crate::runs::describe::cores;
 use crate::time::Time;
 
-/// What a worker gets of what is sized.
+/// Right-sized resources of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct SizeView {
-    /// Processing power, in cores.
+    /// CPU, in cores.
     pub cpu: f64,
     /// Memory, in bytes.
     pub memory: u64,
@@ -23,115 +23,122 @@ impl From<Size> for SizeView {
     }
 }
 
-/// What is known of how much a task uses, and what its workers get by that.
+/// Known resource usage of a task, and the resulting resources of its workers.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct SizingView {
-    /// The pipeline's last run, whose plan this is about; absent where the task has not run yet.
+    /// Last run of the pipeline, whose plan is the basis of this data. Omitted if the task has not run yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// `off`, `advise` or `auto`: what the task says, else its pipeline, else the project.
+    /// Effective right-sizing mode: `off`, `advise` (recommend only) or `auto` (automatic). It is set by the task,
+    /// otherwise by the pipeline, otherwise by the project.
     pub mode: String,
-    /// What the project says.
+    /// Right-sizing mode of the project.
     pub project_mode: String,
-    /// Who took sizing of the task back: it gets what it asks for until that is undone.
+    /// User who reverted right-sizing of the task. The task gets the requested resources until right-sizing is
+    /// resumed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reverted_by: Option<String>,
-    /// When.
+    /// Time at which right-sizing was reverted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reverted_at: Option<Time>,
-    /// Of each role; none before the task has run.
+    /// Right-sizing of each role. Empty before the first run of the task.
     pub roles: Vec<RoleSizingView>,
-    /// What was changed, the newest first; the last hundred.
+    /// Last 100 changes, newest first.
     pub changes: Vec<SizeChangeView>,
 }
 
-/// What is known of how much the workers of a role use.
+/// Known resource usage of the workers of a role.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct RoleSizingView {
-    /// The role.
+    /// Role.
     pub role: String,
-    /// How many workers it has.
+    /// Number of workers.
     pub workers: u32,
-    /// What is asked for.
+    /// Requested resources.
     pub asked: SizeView,
-    /// What the next attempt would get in `auto`.
+    /// Resources that the next attempt would get in mode `auto`.
     pub recommended: SizeView,
-    /// Why it would get this memory.
+    /// Reason for the recommended memory.
     pub memory_reason: String,
-    /// Why it would get this processing power.
+    /// Reason for the recommended CPU.
     pub cpu_reason: String,
-    /// How sure that is, between 0 and 1: the share of earlier attempts that would have had enough of what was advised before
-    /// each, were there one more, which would not.
+    /// Confidence in the recommendation, from 0 to 1. It is the share of earlier attempts for which the
+    /// recommendation at that time would have been sufficient. One additional, insufficient attempt is included in
+    /// the calculation.
     pub confidence: f64,
-    /// The chance that what is recommended is too little memory, as far as the history tells; `null` where it tells nothing.
+    /// Estimated probability that the recommended memory is insufficient, based on the history. `null` if the history
+    /// does not allow an estimate.
     pub risk: Option<f64>,
-    /// The attempts that are known, the oldest first.
+    /// Known attempts, oldest first.
     pub past: Vec<PastView>,
 }
 
-/// What the largest worker of a role of an earlier attempt had and used.
+/// Resources and usage of the largest worker of a role in an earlier attempt.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct PastView {
-    /// The attempt, `<run>.<task>.<instance>.<n>`.
+    /// ID of the attempt, in the form `<run>.<task>.<instance>.<n>`.
     pub attempt: String,
-    /// When it ended.
+    /// End time.
     pub ended_at: Time,
-    /// How long it ran.
+    /// Run time, in seconds.
     pub run_seconds: f64,
-    /// What was asked for.
+    /// Requested resources.
     pub asked: SizeView,
-    /// What it had.
+    /// Allocated amount.
     pub had: SizeView,
-    /// What it would have got in `auto`, by what had ended when it began, as far as the attempts that are kept tell, on the nodes
-    /// of now. Of the oldest ones less is known than was then.
+    /// Resources that the attempt would have got in mode `auto`. They are computed for the current nodes, from the
+    /// retained attempts that had ended when the attempt started. For the oldest attempts, less history is available
+    /// than at that time.
     pub recommended: SizeView,
-    /// The most memory that it used, in bytes.
+    /// Peak memory usage, in bytes.
     pub peak_memory: u64,
-    /// What it did not go beyond in half of its seconds, in bytes, where that is known.
+    /// Median memory usage per second, in bytes. Omitted if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_middle: Option<u64>,
-    /// What it did not go beyond in 19 of 20 seconds, in bytes, where that is known.
+    /// 95th percentile of memory usage per second, in bytes. Omitted if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_high: Option<u64>,
-    /// Cores that it used, on average.
+    /// Average CPU usage, in cores.
     pub cpu: f64,
-    /// Cores that it did not go beyond in 19 of 20 seconds.
+    /// 95th percentile of CPU usage per second, in cores.
     pub cpu_high: f64,
-    /// For which part of its time it was held back by its limit, between 0 and 1, where that is known.
+    /// Fraction of time in which the worker was throttled by its CPU limit, from 0 to 1. Omitted if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub throttled: Option<f64>,
-    /// The size of its input in bytes, where that is known.
+    /// Input size in bytes, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input: Option<u64>,
-    /// Whether its memory ran out.
+    /// Whether it was OOM killed.
     pub out_of_memory: bool,
-    /// Whether it counts: it was made of the same template, image and program as the task is now.
+    /// Whether the attempt counts: it used the same template, image and program as the current task.
     pub counts: bool,
 }
 
-/// A change of what the workers of a role get.
+/// Change of the resources of a role's workers.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct SizeChangeView {
-    /// The attempt that got it first.
+    /// First attempt to which the change applied.
     pub attempt: String,
-    /// When.
+    /// Time of the change.
     pub at: Time,
-    /// The role.
+    /// Role.
     pub role: String,
-    /// What was asked for.
+    /// Requested resources.
     pub asked: SizeView,
-    /// What the attempt before had.
+    /// Resources of the previous attempt.
     pub before: SizeView,
-    /// What it got.
+    /// Resources of this attempt.
     pub after: SizeView,
-    /// What is said of it.
+    /// Reason for the change.
     pub reason: String,
-    /// Why the cluster did not give more to workers that ran, in its words, where that is the change.
+    /// Why the cluster did not give running workers more resources, in the cluster's own words. Omitted for other
+    /// changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_grown: Option<String>,
-    /// How sure that was, between 0 and 1.
+    /// Confidence, between 0 and 1.
     pub confidence: f64,
-    /// The chance that what it got was too little memory, as far as the history told; `null` where it told nothing.
+    /// Probability that the memory of this attempt was too small, estimated from history. `null` if history gives no
+    /// estimate.
     pub risk: Option<f64>,
 }
 

@@ -18,12 +18,14 @@ use crate::state::Web;
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct StatementQuery {
-    /// `json`, or `csv` for a table; by `Accept` when absent.
+    /// Response format: `json`, or `csv` for a table. If omitted, the `Accept` header decides.
     #[param(inline)]
     pub format: Option<TableFormat>,
 }
 
-/// What a project held in a month, at which prices, and what it costs. As JSON, or as a table (`text/csv`).
+/// Returns the statement of a project for a month: allocations, prices and cost.
+///
+/// The format is JSON, or a table (`text/csv`).
 #[utoipa::path(
     get,
     path = "/projects/{project}/statements/{month}",

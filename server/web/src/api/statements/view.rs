@@ -10,45 +10,45 @@ use crate::api::budgets::view::BudgetView;
 use crate::api::prices::view::RatesBody;
 use crate::api::usage::view::{FIGURES, FiguresView, UsageGroup};
 
-/// What a project held in a month, and what it costs.
+/// Monthly statement of a project: allocations and cost.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct StatementView {
-    /// The project.
+    /// Project.
     pub project: String,
-    /// The month, UTC, e.g. `2026-01`.
+    /// Month, UTC, e.g. `2026-01`.
     pub month: String,
-    /// Whether the month goes on.
+    /// Whether the month is still in progress.
     pub open: bool,
-    /// What prices are in; absent where the settings name nothing.
+    /// Currency of the prices. Omitted if the settings name none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub currency: Option<String>,
-    /// What was held of each node group while one price was valid.
+    /// Resources allocated in each node group while one price was valid.
     pub positions: Vec<PositionView>,
-    /// The same by pipeline.
+    /// The same figures by pipeline.
     pub pipelines: Vec<UsageGroup>,
-    /// The same by person.
+    /// The same figures by user.
     pub users: Vec<UsageGroup>,
-    /// All of it.
+    /// Total.
     pub total: FiguresView,
-    /// The budget that held in this month.
+    /// Budget in effect in this month.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<BudgetView>,
 }
 
-/// What was held of a node group while one price was valid.
+/// Resources allocated in a node group while one price was valid.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct PositionView {
-    /// The cluster.
+    /// Cluster.
     pub cluster: String,
-    /// The node group; absent for nodes of no group.
+    /// Node group. Omitted for nodes without a group.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node_group: Option<String>,
-    /// Since when the price is valid; absent where there is none.
+    /// Date from which the price is valid. Omitted if there is no price.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub price_since: Option<String>,
-    /// What an hour costs.
+    /// Prices per hour.
     pub price: RatesBody,
-    /// What was held.
+    /// Allocated resources.
     #[serde(flatten)]
     pub figures: FiguresView,
 }

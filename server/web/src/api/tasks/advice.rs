@@ -14,21 +14,22 @@ use crate::state::Web;
 use crate::texts::Lang;
 use crate::told::told;
 
-/// What could be done better with a task.
+/// Recommendations for a task.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct TaskAdviceView {
-    /// The attempt's number; 0 where there was none yet.
+    /// Attempt number. 0 if there is no attempt yet.
     pub attempt: u32,
-    /// Whether it goes on.
+    /// Whether the attempt is still in progress.
     pub live: bool,
-    /// How many workers it has.
+    /// Number of workers.
     pub workers: u32,
-    /// Each rule once, what concerns the workers together first.
+    /// Recommendations, one per rule. Those that concern the workers together come first.
     pub advice: Vec<AdviceView>,
 }
 
-/// What could be done better with a task, from the last hour of what its workers used: also when it has ended, for as long as that
-/// is kept.
+/// Returns recommendations for a task, based on the last hour of its workers' usage.
+///
+/// They remain available after the task has ended, as long as the usage data is kept.
 #[utoipa::path(
     get,
     path = "/runs/{run}/tasks/{task}/advice",

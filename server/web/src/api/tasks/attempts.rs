@@ -12,7 +12,7 @@ use crate::state::Web;
 use crate::texts::Lang;
 use crate::told::told;
 
-/// The attempts at an instance, the first first.
+/// Lists the attempts of an instance, oldest first.
 #[utoipa::path(
     get,
     path = "/runs/{run}/tasks/{task}/instances/{instance}/attempts",
@@ -40,7 +40,9 @@ pub(crate) async fn attempts(
     Ok(Json(told(lang, Page { items, next_cursor: None })))
 }
 
-/// The attempts of all tasks of a run, by task, instance and number: what a chart of its time is drawn from.
+/// Lists the attempts of all tasks of a run, by task, instance and number.
+///
+/// They are the data for a chart of the run's time.
 #[utoipa::path(
     get,
     path = "/runs/{run}/attempts",

@@ -19,20 +19,22 @@ use crate::told::told;
 /// The longest comment, in characters.
 const COMMENT: usize = 2_000;
 
-/// An answer.
+/// Decision on a task that asks for approval.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Answer {
-    /// Yes or no.
+    /// Whether it is approved.
     pub approved: bool,
-    /// Why, for those who read it later; at most 2,000 characters.
+    /// Reason for the decision, for later readers. At most 2,000 characters.
     #[serde(default)]
     #[schema(max_length = 2000)]
     pub comment: Option<String>,
 }
 
-/// Answers what a task asks that a person does: it goes on, or fails, as it says. Whoever the task names may answer;
-/// where it names nobody, everybody who may start runs in the project.
+/// Approves or rejects a task that waits for a decision.
+///
+/// The task continues if approved, and fails if rejected. The approvers that the task names may decide. If it names
+/// none, everyone who may start runs in the project may decide.
 #[utoipa::path(
     post,
     path = "/runs/{run}/tasks/{task}/instances/{instance}/decision",

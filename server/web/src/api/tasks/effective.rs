@@ -3,28 +3,29 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// What the time of a task, or of all tasks of a run together, went to, from when each was ready until it ended.
+/// Goodput breakdown of a task, or of all tasks of a run together. It covers the time from when each task was ready
+/// until it ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct EffectiveView {
-    /// Useful time of all time, from 0 to 1.
+    /// Share of useful time in the total time (goodput), from 0 to 1.
     pub share: f64,
-    /// All time, in seconds: that of all instances together.
+    /// Total time of all instances together, in seconds.
     pub seconds: f64,
-    /// The parts of it that there are; they add up to all of it.
+    /// Parts of the total time that occurred. They add up to the total.
     pub parts: Vec<TimePartView>,
-    /// How many attempts ran.
+    /// Number of attempts that ran.
     pub attempts: u32,
-    /// Of how many of them steps were reported. The time of the others counts as useful unless they failed.
+    /// Number of attempts that reported steps. The time of the other attempts counts as useful unless they failed.
     pub attempts_with_steps: u32,
 }
 
-/// A part of it.
+/// A part of the total time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TimePartView {
-    /// `useful`, `waiting`, `starting`, `saving` (checkpoints), `restoring`, `again` (steps that an earlier attempt had done),
-    /// or what attempts lost by a failure: `program`, `out_of_memory`, `gpu`, `network`, `storage`, `preempted`, `node_lost` or
-    /// `hang`.
+    /// Kind of time: `useful`, `waiting`, `starting`, `saving` (checkpoints), `restoring`, or `again` (steps that an
+    /// earlier attempt had already done). Time lost to a failure: `program`, `out_of_memory`, `gpu`, `network`,
+    /// `storage`, `preempted`, `node_lost` or `hang`.
     pub part: String,
-    /// In seconds.
+    /// Duration, in seconds.
     pub seconds: f64,
 }

@@ -6,31 +6,32 @@ use utoipa::ToSchema;
 
 use crate::time::{Time, maybe};
 
-/// That an attempt hangs, or did: it reported no step for longer than its own pattern explains.
+/// Current or past hang of an attempt: it reported no step for longer than its own step pattern explains.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct HangView {
-    /// Why: a sentence.
+    /// Reason, as a sentence.
     pub message: String,
-    /// The rank that had reported no step for the longest time.
+    /// Rank that had gone longest without reporting a step.
     pub rank: u32,
-    /// When it last did.
+    /// Time at which that rank last reported a step.
     pub since: Time,
-    /// When that was seen to be too long.
+    /// Time at which the hang was detected.
     pub seen_at: Time,
-    /// When it went on by itself; absent while it hangs, and where it never did.
+    /// Time at which the attempt resumed by itself. Omitted while it hangs, and if it never resumed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub over_at: Option<Time>,
-    /// What its workers were at when it was seen; told with the attempts of one instance only, and where their cluster can look.
+    /// Stack traces of the workers when the hang was detected. Included only in the attempts of one instance, and
+    /// only if the cluster can collect them.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub stacks: Vec<StackView>,
 }
 
-/// What the processes of a worker were at.
+/// Stack traces of a worker's processes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct StackView {
-    /// The worker, `<role>-<index>`.
+    /// Worker, in the form `<role>-<index>`.
     pub worker: String,
-    /// Each process with its threads; those of Python that import `cubeloom` with their frames.
+    /// Processes with their threads. Python processes that import `cubeloom` include their stack frames.
     pub text: String,
 }
 
@@ -47,7 +48,7 @@ impl HangView {
         }
     }
 
-    /// All of it.
+    /// Total.
     pub(crate) fn whole(hang: &Hang) -> Self {
         let stacks = hang.stacks.iter();
         let stacks = stacks.map(|one| StackView { worker: one.worker.clone(), text: one.text.clone() });

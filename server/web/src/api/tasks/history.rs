@@ -16,13 +16,14 @@ use crate::state::Web;
 #[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct LatestQuery {
-    /// How many items, from 1 to 200; 50 when absent.
+    /// Number of items, from 1 to 200. Defaults to 50.
     #[param(minimum = 1, maximum = 200)]
     limit: Option<usize>,
 }
 
-/// The latest attempts of a task that have ended, in whatever run of the pipeline: how long it takes, and what it uses.
-/// There is one page of them.
+/// Lists the latest ended attempts of a task, across all runs of the pipeline.
+///
+/// They show how long the task takes and what it uses. There is only one page.
 #[utoipa::path(
     get,
     path = "/runs/{run}/tasks/{task}/history",

@@ -14,7 +14,7 @@ use crate::state::Web;
 use crate::texts::Lang;
 use crate::told::told;
 
-/// The instances of a task that no longer wait for what the task needs, in their order.
+/// Lists the instances of a task that no longer wait for dependencies, in order.
 #[utoipa::path(
     get,
     path = "/runs/{run}/tasks/{task}/instances",

@@ -13,7 +13,7 @@ use crate::state::Web;
 use crate::texts::Lang;
 use crate::told::told;
 
-/// The tasks of a run, in the document's order.
+/// Lists the tasks of a run, in document order.
 #[utoipa::path(
     get,
     path = "/runs/{run}/tasks",

@@ -10,8 +10,10 @@ use crate::page::Page;
 use crate::runs::{Reader, describe};
 use crate::state::Web;
 
-/// What the cluster told of an attempt, the latest at the end: the events of its objects. They are kept with the attempt,
-/// for a cluster forgets them within the hour.
+/// Lists the cluster events of an attempt, newest last.
+///
+/// These are the events of its Kubernetes objects. They are stored with the attempt because a cluster deletes them
+/// within the hour.
 #[utoipa::path(
     get,
     path = "/runs/{run}/tasks/{task}/instances/{instance}/attempts/{attempt}/notices",

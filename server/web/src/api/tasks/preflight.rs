@@ -4,63 +4,65 @@ use cubeloom_domain::preflight::{Blamed, Bounds, Measured, Preflight};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// What the test of an attempt's workers came to.
+/// Preflight test results of an attempt's workers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PreflightView {
-    /// Half of what is normal on these nodes; of `mount`, at the most. Who is beyond it is slow; who fails is worse than its peers,
-    /// too, or below what every sound machine comes to.
+    /// Thresholds: half of the normal value on these nodes. For `mount`, the threshold is a maximum. A worker beyond
+    /// a threshold is slow. It fails only if it is also worse than its peers, or below what every healthy machine
+    /// reaches.
     pub bounds: PreflightValues,
-    /// The workers, by rank; none while they are tested.
+    /// Workers by rank. Empty while they are being tested.
     pub workers: Vec<TestedWorkerView>,
-    /// The worker that was not good enough: the program did not begin.
+    /// Worker that failed the test. The program did not start.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub blamed: Option<BlamedView>,
 }
 
-/// Values of a test; what was not measured is absent.
+/// Values of a preflight test. Values that were not measured are omitted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PreflightValues {
-    /// What one core hashes, in MB/s of its own time.
+    /// Hash throughput of one core, in MB/s of its own CPU time.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cpu: Option<f64>,
-    /// What one core copies in memory, in MB/s of its own time.
+    /// Memory copy throughput of one core, in MB/s of its own time.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub memory: Option<f64>,
-    /// What the slowest card multiplies, in TFLOP/s.
+    /// Multiplication throughput of the slowest GPU, in TFLOP/s.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub card: Option<f64>,
-    /// How long the slowest folder takes to write, read and delete a small file, in seconds.
+    /// Time that the slowest folder takes to write, read and delete a small file, in seconds.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub mount: Option<f64>,
-    /// The network to another worker, in MB/s: the median of those that it was measured with.
+    /// Network throughput to another worker, in MB/s. Median over the workers that it was measured with.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub network: Option<f64>,
 }
 
-/// What the test of one worker came to.
+/// Preflight test result of one worker.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TestedWorkerView {
-    /// The worker, `<role>-<index>`.
+    /// Worker, in the form `<role>-<index>`.
     pub worker: String,
-    /// What was measured.
+    /// Measurement.
     #[serde(flatten)]
     pub values: PreflightValues,
-    /// Whether something of it is beyond the bound: slower than is normal on the nodes of the group. By itself that is no failure.
+    /// Whether a value is beyond its threshold, that is, slower than normal on the nodes of the group. This alone is
+    /// not a failure.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub slow: bool,
-    /// What is wrong with it, a sentence each.
+    /// Problems found, one message each.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub wrong: Vec<String>,
 }
 
-/// The worker that was not good enough.
+/// Worker that failed the test.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct BlamedView {
-    /// The worker, `<role>-<index>`.
+    /// Worker, in the form `<role>-<index>`.
     pub worker: String,
-    /// Why: a sentence.
+    /// Reason, as a sentence.
     pub why: String,
-    /// Whether it is this one for certain: then its node is set aside.
+    /// Whether this worker is certainly at fault. If so, its node is cordoned.
     pub sure: bool,
 }
 

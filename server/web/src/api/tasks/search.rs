@@ -9,7 +9,9 @@ use crate::extract::{Json, Path};
 use crate::runs::{Reader, search as searches};
 use crate::state::Web;
 
-/// The search of a task: what it tries, its trials, and the best of them. 404 for a task without one.
+/// Returns the search of a task: what it tries, its trials and the best trial.
+///
+/// Returns 404 if the task has no search.
 #[utoipa::path(
     get,
     path = "/runs/{run}/tasks/{task}/search",

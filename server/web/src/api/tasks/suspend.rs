@@ -17,17 +17,19 @@ use crate::state::Web;
 use crate::texts::Lang;
 use crate::told::told;
 
-/// What is wanted.
+/// Requested action.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SuspendWish {
-    /// `true` takes its workers away, `false` starts them again.
+    /// `true` suspends the attempt and removes its workers. `false` resumes it and starts them again.
     pub suspended: bool,
 }
 
-/// Suspends the attempt at an instance that is going on, or lets it go on: its workers are told to end, and what they held is
-/// free until they are started again, from the beginning or from the checkpoint that they wrote. Its timeout goes on. Only
-/// what `suspended` of the attempt is there for can be suspended: jobs on Kubernetes.
+/// Suspends or resumes the active attempt at an instance.
+///
+/// Suspending stops its workers and releases their resources. Resuming starts them again, from the beginning or from
+/// the checkpoint that they wrote. The timeout keeps running. Only attempts that have the field `suspended` can be
+/// suspended: jobs on Kubernetes.
 #[utoipa::path(
     post,
     path = "/runs/{run}/tasks/{task}/instances/{instance}/suspend",

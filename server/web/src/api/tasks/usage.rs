@@ -16,73 +16,78 @@ use crate::time::Time;
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct UsageQuery {
-    /// The instance; 0 when absent.
+    /// Instance. Defaults to 0.
     pub instance: Option<u32>,
-    /// The attempt's number; the last one's when absent.
+    /// Attempt number. Defaults to the last attempt.
     pub attempt: Option<u32>,
 }
 
-/// One thing that a worker used, over time.
+/// Time series of one usage metric of a worker.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct LineView {
-    /// `cpu`, `throttled` (how long its threads were held back at the limit of CPU), `memory`, `disk_read`, `disk_written`,
-    /// `network_received`, `network_sent`, `io_wait` (for how much of the time it waited for storage; where that is not counted, for how much its node did), and of its cards together `card_use` (their mean), `card_memory`, `card_power`.
+    /// Metric: `cpu`, `throttled` (time that its threads were throttled at the CPU limit), `memory`, `disk_read`,
+    /// `disk_written`, `network_received`, `network_sent` or `io_wait`. `io_wait` is the share of time that the
+    /// worker waited for storage. If this is not measured, it is the share for its node. Metrics of all its GPUs
+    /// together: `card_use` (mean), `card_memory` and `card_power`.
     pub name: String,
-    /// `cores`, `bytes`, `bytes_per_second`, `percent`, `watts`
+    /// Unit: `cores`, `bytes`, `bytes_per_second`, `percent` or `watts`.
     pub unit: String,
-    /// The largest value.
+    /// Largest value.
     pub peak: f64,
-    /// `[seconds since the epoch, value]`, at most 1,000 of them, thinned so that the smallest and largest stay.
+    /// Points as `[seconds since the epoch, value]`, at most 1,000. Thinning keeps the smallest and largest values.
     #[schema(value_type = Vec<Vec<f64>>)]
     pub points: Vec<[f64; 2]>,
 }
 
-/// The most that a worker gets, from a moment on.
+/// Resource limits of a worker, valid from a given time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, ToSchema)]
 pub struct SizeLimitView {
-    /// From when on.
+    /// Time from which the limits apply.
     pub at: Time,
-    /// Processing power, in cores.
+    /// CPU, in cores.
     pub cpu: f64,
     /// Memory, in bytes.
     pub memory: u64,
 }
 
-/// What a worker used, beside what it may use.
+/// Usage of a worker, with its limits.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct WorkerUsageView {
-    /// Its name, `<role>-<index>`.
+    /// Worker name, `<role>-<index>`.
     pub worker: String,
-    /// What its task asks for; absent where its role is not known.
+    /// Resource request of its task. Omitted if the worker's role is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asked: Option<SizeView>,
-    /// The most that it got, from each moment on: sizing may give it something else than it asked for, and more while it runs.
+    /// Resource limits of the worker over time. Right-sizing may give it different resources than requested, and more
+    /// while it runs.
     pub limits: Vec<SizeLimitView>,
-    /// Whether it asked for graphics cards.
+    /// Whether it requested GPUs.
     pub cards: bool,
-    /// The memory of its cards together, in bytes; absent where that is not known.
+    /// Total memory of its GPUs, in bytes. Omitted when unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub card_memory: Option<f64>,
-    /// What it used; what is not told is absent.
+    /// Usage metrics. Metrics that are not reported are omitted.
     pub lines: Vec<LineView>,
 }
 
-/// What the workers of an attempt used.
+/// Usage of the workers of an attempt.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct TaskUsageView {
-    /// The attempt's number; 0 where there was none yet.
+    /// Attempt number. 0 if there is no attempt yet.
     pub attempt: u32,
-    /// Whether it goes on.
+    /// Whether the attempt is still in progress.
     pub live: bool,
-    /// By worker; empty where nothing is known, or not any more.
+    /// Usage by worker. Empty if no data is available, or no longer available.
     pub workers: Vec<WorkerUsageView>,
-    /// What the cluster does not tell of its workers: `cpu`, `throttled`, `memory`, `disk`, `network`, `io_wait`,
-    /// `cards`.
+    /// Metrics that the cluster does not report for its workers: `cpu`, `throttled`, `memory`, `disk`, `network`,
+    /// `io_wait`, `cards`.
     pub missing: Vec<String>,
 }
 
-/// What each worker of a task used over time, also while it runs. On this machine a worker has a sample a second, fewer the longer
-/// it runs, and none before its first second; of a Kubernetes cluster, its Prometheus is asked, where it has one.
+/// Returns the usage of each worker of a task over time, also while it runs.
+///
+/// On this machine, a worker has one sample per second, and fewer the longer it runs. It has none before its first
+/// second. For a Kubernetes cluster, the data comes from the cluster's Prometheus, if it has one.
 #[utoipa::path(
     get,
     path = "/runs/{run}/tasks/{task}/usage",

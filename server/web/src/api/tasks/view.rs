@@ -16,102 +16,102 @@ use crate::time::Time;
 /// A task of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TaskView {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its position in the plan, from 0.
+    /// Position in the run plan, from 0.
     pub index: u32,
-    /// Its template, `name@version`.
+    /// Task template, as `name@version`.
     pub template: String,
-    /// Its framework.
+    /// Framework of the task.
     pub framework: String,
-    /// The tasks that it needs.
+    /// Tasks that it depends on.
     pub needs: Vec<String>,
-    /// `pending`, `waiting`, `backoff`, `running`, `succeeded`, `reused`, `stopped_early`, `failed`, `upstream_failed`, `skipped` or
-    /// `cancelled`; of a task with several instances, the one that matters most.
+    /// State: `pending`, `waiting`, `backoff`, `running`, `succeeded`, `reused`, `stopped_early`, `failed`,
+    /// `upstream_failed`, `skipped` or `cancelled`. For a task with several instances, the state that matters most.
     pub state: String,
-    /// Why it waits.
+    /// Reason why it is pending.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub wait: Option<WaitView>,
-    /// What is being made before it can start, e.g. its Python environment.
+    /// What is being prepared before it can start, e.g. its Python environment.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub preparing: Option<String>,
-    /// How far its program is; of a task with several instances, how many have ended.
+    /// Progress of its program. For a task with several instances, the number of instances that have ended.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub progress: Option<ProgressView>,
-    /// Whether it runs once for each element.
+    /// Whether the task runs once for each item.
     pub for_each: bool,
-    /// Its instances; one of a plain task.
+    /// Instance counts. A plain task has one instance.
     pub instances: TaskCounts,
-    /// When what it needs had ended.
+    /// Time at which its dependencies had ended.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub ready_at: Option<Time>,
-    /// When its first attempt began to run.
+    /// Time at which its first attempt started running.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub started_at: Option<Time>,
-    /// When the last of it ended.
+    /// Time at which its last instance ended.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub ended_at: Option<Time>,
-    /// From `ready_at` to `started_at`; absent while it waits.
+    /// Seconds from `ready_at` to `started_at`. Omitted while it is pending.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub wait_seconds: Option<f64>,
-    /// From `started_at` to `ended_at`; absent while it runs.
+    /// Seconds from `started_at` to `ended_at`. Omitted while it runs.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub run_seconds: Option<f64>,
-    /// How many attempts there were.
+    /// Number of attempts.
     pub attempts: u64,
-    /// When it is tried again, after a failure.
+    /// Time of the next retry after a failure.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub next_try_at: Option<Time>,
-    /// What each attempt asks for.
+    /// Resource request of each attempt, by role.
     pub roles: Vec<RoleView>,
-    /// What its attempts used; absent before one has ended.
+    /// Usage of its attempts. Omitted until an attempt has ended.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub usage: Option<UsageView>,
-    /// That an attempt at it hangs.
+    /// Hang of an attempt, if one hangs.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub hang: Option<HangView>,
-    /// What its time went to; absent before an attempt, and in lists.
+    /// Goodput breakdown. Omitted before the first attempt, and in lists.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub effective: Option<EffectiveView>,
-    /// Why it failed.
+    /// Cause of the failure.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub failure: Option<FailureView>,
-    /// What it reported; of a task with several instances, nothing: see its instances.
+    /// Outputs that it reported. Empty for a task with several instances: see its instances.
     #[schema(value_type = Object)]
     pub outputs: JsonMap,
-    /// Where its result was taken from.
+    /// Source of the reused result.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reused: Option<ReusedView>,
-    /// What somebody should know, e.g. why an earlier result was not reused.
+    /// Note for the user, e.g. why an earlier result was not reused.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub note: Option<String>,
 }
 
-/// Why something waits.
+/// Pending reason.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct WaitView {
-    /// `capacity`, `behind`, `quota`, `named_limit`, `parallelism`, `decision`, or `unknown` before anybody has looked. Which rule
-    /// of these it is exactly is in `why`.
+    /// Rule that keeps it pending: `capacity`, `behind`, `quota`, `named_limit`, `parallelism`, `decision`, or
+    /// `unknown` before the first evaluation. `why` has the exact rule.
     pub rule: String,
-    /// A sentence with the amounts; for `decision`, what is asked.
+    /// Sentence with the amounts. For `decision`, the question to decide.
     pub message: String,
-    /// Who decides, for `decision`; nobody in particular when empty.
+    /// Approvers for `decision`. Empty if no approvers are named.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub approvers: Vec<String>,
-    /// The same as data, where it waits for a place.
+    /// The same reason as structured data, if it waits to be scheduled.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub why: Option<WhyView>,
-    /// When it may start; absent where too little is known of how long others take.
+    /// Estimated start. Omitted if too little is known about the duration of other tasks.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub start: Option<StartView>,
 }
 
-/// When something may start, made by simulating the queue with the run times that are known from history.
+/// Estimated start time, from a simulation of the queue with the run times known from history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct StartView {
-    /// As likely before as after this.
+    /// 50th percentile of the estimated time.
     pub p50: Time,
-    /// Nine times of ten before this.
+    /// 90th percentile of the estimated time.
     pub p90: Time,
 }
 
@@ -121,341 +121,342 @@ impl From<StartEstimate> for StartView {
     }
 }
 
-/// How far something is.
+/// Progress, as completed steps and an optional total.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ProgressView {
-    /// Done.
+    /// Number of completed steps.
     pub step: f64,
-    /// Of this many, where it is known.
+    /// Total number of steps, if known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub total: Option<f64>,
 }
 
-/// What the workers of a role get.
+/// Resources of the workers of a role.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RoleView {
-    /// The role.
+    /// Role.
     pub name: String,
-    /// How many workers.
+    /// Number of workers.
     pub replicas: u32,
-    /// Processing power of each, in cores.
+    /// CPU of each worker, in cores.
     pub cpu: f64,
-    /// Memory of each, in bytes.
+    /// Memory of each worker, in bytes.
     pub memory: u64,
-    /// Graphics cards of each.
+    /// GPUs of each worker.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub gpu: Option<GpuView>,
 }
 
-/// Graphics cards: whole ones, a fraction of one, or an amount of its memory.
+/// GPUs: whole GPUs, a fraction of one GPU, or an amount of its memory.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct GpuView {
-    /// Whole cards.
+    /// Number of whole GPUs.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub count: Option<u32>,
-    /// A part of one card.
+    /// Fraction of one GPU.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub fraction: Option<f64>,
-    /// Memory of one card, in bytes.
+    /// Memory of one GPU, in bytes.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub memory: Option<u64>,
-    /// The product.
+    /// GPU product.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none", default)]
     pub kind: Option<String>,
 }
 
-/// What was used.
+/// Resource usage.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct UsageView {
-    /// CPU time of all workers together.
+    /// CPU time of all workers together, in seconds.
     pub cpu_seconds: f64,
-    /// The largest worker's peak of anonymous and shared memory, in bytes.
+    /// Peak of anonymous and shared memory of the largest worker, in bytes.
     pub peak_memory: u64,
 }
 
-/// Why something failed: the first cause.
+/// Cause of a failure: the first one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct FailureView {
-    /// `exit`, `signal`, `out_of_memory`, `timeout`, `setup_failed`, `could_not_start`, `missing_output`, `lost`,
-    /// `preempted`, `expression`, `rejected`, `run`, `hung`, `preflight` or `disk_limit`.
+    /// Kind of failure: `exit`, `signal`, `out_of_memory`, `timeout`, `setup_failed`, `could_not_start`,
+    /// `missing_output`, `lost`, `preempted`, `expression`, `rejected`, `run`, `hung`, `preflight` or `disk_limit`.
     pub kind: String,
-    /// A sentence.
+    /// Message.
     pub message: String,
-    /// The instance that failed first, of a task with several.
+    /// Instance that failed first, for a task with several instances.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub instance: Option<u32>,
-    /// The attempt.
+    /// Attempt.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub attempt: Option<u32>,
-    /// The worker that failed first, e.g. `worker-1`.
+    /// Worker that failed first, e.g. `worker-1`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub worker: Option<String>,
-    /// Its exit code.
+    /// Exit code.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub exit_code: Option<i32>,
-    /// The signal that ended it.
+    /// Signal that terminated it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub signal: Option<i32>,
-    /// The last lines that it wrote.
+    /// Last lines of its output.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub last_lines: Vec<String>,
 }
 
-/// Where a result was taken from.
+/// Source of a reused result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ReusedView {
-    /// The run that made it.
+    /// Run that produced it.
     pub run: String,
-    /// The task that made it.
+    /// Task that produced the result.
     pub task: String,
-    /// When.
+    /// Time at which the result was produced.
     pub ended_at: Time,
 }
 
-/// The search of a task: what it tries, and what that gave.
+/// Search of a task: what it tries, and the results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct SearchView {
-    /// `maximize` or `minimize`.
+    /// Goal: `maximize` or `minimize`.
     pub goal: String,
-    /// The metric, or output, that says how good a trial is.
+    /// Metric or output that measures the quality of a trial.
     pub of: String,
-    /// `grid`, `random` or `tpe`.
+    /// Search method: `grid`, `random` or `tpe`.
     pub method: String,
-    /// What is tried, by name.
+    /// Parameters that the search varies, by name.
     pub over: Vec<AxisView>,
-    /// How many trials there will be.
+    /// Number of planned trials.
     pub planned: u32,
-    /// How many may fail.
+    /// Number of trials that may fail.
     pub max_failures: u32,
-    /// The best trial that ran to its end.
+    /// Best trial that ran to completion.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub best: Option<TrialView>,
-    /// The trials that were begun, in their order.
+    /// Trials that were started, in order.
     pub trials: Vec<TrialView>,
 }
 
-/// One thing that a search tries.
+/// A parameter that a search varies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct AxisView {
-    /// Its name: trials read it as `item.NAME`.
+    /// Parameter name. Trials read it as `item.NAME`.
     pub name: String,
-    /// The values, where they are listed.
+    /// Values, if they are listed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub values: Option<Vec<Value>>,
-    /// The smallest, of a range.
+    /// Minimum of a range.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub minimum: Option<f64>,
-    /// The largest, of a range.
+    /// Maximum of a range.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub maximum: Option<f64>,
-    /// Whether the range is spread evenly in its logarithm.
+    /// Whether the range is spread evenly on a logarithmic scale.
     pub log: bool,
 }
 
 /// A trial of a search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TrialView {
-    /// The instance.
+    /// Instance.
     pub instance: u32,
-    /// Its state, one of those of a task.
+    /// State, one of the task states.
     pub state: String,
-    /// What it tries, by name.
+    /// Parameter values that it tries, by name.
     #[schema(value_type = Object)]
     pub parameters: Value,
-    /// How good it was; absent before it has said so.
+    /// Value of the metric or output. Omitted until the trial has reported it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub value: Option<f64>,
 }
 
-/// One instance of a task.
+/// An instance of a task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct InstanceView {
-    /// Its number, from 0.
+    /// Instance number, from 0.
     pub instance: u32,
-    /// Its element of `for_each`; null of a plain task.
+    /// Item of `for_each`. Null for a plain task.
     #[schema(value_type = Value)]
     pub item: Value,
-    /// Its state, one of those of a task.
+    /// State, one of the task states.
     pub state: String,
-    /// Why it waits.
+    /// Reason why it is pending.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub wait: Option<WaitView>,
-    /// What is being made before it can start.
+    /// What is being prepared before it can start.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub preparing: Option<String>,
-    /// How far its program is.
+    /// Progress of the program.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub progress: Option<ProgressView>,
-    /// The number of its last attempt; 0 before the first.
+    /// Number of its last attempt. 0 before the first attempt.
     pub attempt: u32,
-    /// When it became ready.
+    /// Time at which the instance became ready.
     pub ready_at: Time,
-    /// When its last attempt began to run.
+    /// Time at which its last attempt started running.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub started_at: Option<Time>,
-    /// When it ended.
+    /// End time.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub ended_at: Option<Time>,
-    /// From `ready_at` to `started_at`.
+    /// Seconds from `ready_at` to `started_at`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub wait_seconds: Option<f64>,
-    /// How long its last attempt ran.
+    /// Run time of its last attempt, in seconds.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub run_seconds: Option<f64>,
-    /// When it is tried again.
+    /// Time of the next retry.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub next_try_at: Option<Time>,
-    /// What its last attempt used.
+    /// Usage of its last attempt.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub usage: Option<UsageView>,
-    /// Why it failed.
+    /// Cause of the failure.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub failure: Option<FailureView>,
-    /// What it reported.
+    /// Reported outputs.
     #[schema(value_type = Object)]
     pub outputs: JsonMap,
-    /// Where its result was taken from.
+    /// Source of the reused result.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reused: Option<ReusedView>,
-    /// What somebody should know.
+    /// Note for the user.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub note: Option<String>,
 }
 
-/// One try at one instance.
+/// An attempt at an instance.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct AttemptView {
-    /// `<run>.<task>.<instance>.<n>`, which stands on everything that it made.
+    /// Attempt key, `<run>.<task>.<instance>.<n>`. Everything that the attempt created carries this key.
     pub key: String,
-    /// The task.
+    /// Task.
     pub task: String,
-    /// The instance.
+    /// Instance.
     pub instance: u32,
-    /// Its number, from 1.
+    /// Attempt number, from 1.
     pub attempt: u32,
-    /// `submitting`, `running`, `stopping` or `ended`.
+    /// State: `submitting`, `running`, `stopping` or `ended`.
     pub state: String,
-    /// Whether it is suspended: its workers are gone until it is resumed. Absent where it cannot be, and in the list of
-    /// all attempts of a run.
+    /// Whether it is suspended: its workers are removed until it is resumed. Omitted if it cannot be suspended, and
+    /// in the list of all attempts of a run.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub suspended: Option<bool>,
-    /// `succeeded`, `failed` or `cancelled`, once it has ended.
+    /// Outcome: `succeeded`, `failed` or `cancelled`. Omitted until it has ended.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub outcome: Option<String>,
-    /// When it was given its place.
+    /// Time at which it was admitted.
     pub created_at: Time,
-    /// When its workers ran.
+    /// Time at which its workers started running.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub started_at: Option<Time>,
-    /// When the last of it was gone.
+    /// End time of its last part.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub ended_at: Option<Time>,
-    /// From `created_at` to `started_at`.
+    /// Seconds from `created_at` to `started_at`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub start_seconds: Option<f64>,
-    /// From `started_at` to `ended_at`.
+    /// Seconds from `started_at` to `ended_at`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub run_seconds: Option<f64>,
-    /// Processing power of all workers together, in cores.
+    /// Total CPU of all workers, in cores.
     pub cpu: f64,
-    /// Memory of all workers together, in bytes.
+    /// Total memory of all workers, in bytes.
     pub memory: u64,
-    /// Whole graphics cards of all workers together.
+    /// Number of whole GPUs of all workers together.
     pub gpus: u32,
-    /// Its workers, by rank; those at the end that it gave back among them.
+    /// Workers by rank, including released workers at the end.
     pub workers: Vec<WorkerView>,
-    /// How many it had before, oldest first: of an elastic job that got some, or gave some back, while it ran.
+    /// Earlier worker counts, oldest first. Set for an elastic job that gained or released workers while it ran.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub earlier: Vec<EarlierView>,
-    /// What its workers got instead of what was asked for, and why: a sentence.
+    /// What its workers got instead of the resource request, and why, as a sentence.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub sizing: Option<String>,
-    /// Why its workers got no more memory, where they were to get more: sentences, of which one may end in the cluster's words.
+    /// Why its workers got no more memory when an increase was due, as sentences. One of them may end with the
+    /// cluster's own message.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub not_grown: Vec<String>,
-    /// What it used, once it has ended.
+    /// Resource usage, available after the attempt has ended.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub usage: Option<UsageView>,
-    /// Why it failed.
+    /// Cause of the failure.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub failure: Option<FailureView>,
-    /// That it hangs, or did, with what its workers were at then.
+    /// Current or past hang, with the stack traces of the workers at that time.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub hang: Option<HangView>,
-    /// What its workers came to when they were tested before its program began; absent where they are not tested.
+    /// Preflight test results of its workers, from before the program started. Omitted if they are not tested.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub preflight: Option<PreflightView>,
-    /// The run of another pipeline that it is: it has no workers then.
+    /// Run of another pipeline that this attempt represents. Such an attempt has no workers.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub run: Option<String>,
 }
 
-/// Something that the cluster told of an attempt: why a worker waits, what could not be mounted, where one was placed.
+/// Cluster event of an attempt: why a worker is pending, what could not be mounted, where a worker was placed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct NoticeView {
-    /// When it was last told.
+    /// Time at which the event was last reported.
     pub at: Time,
-    /// The object on the cluster, `Pod/cl-train-...`.
+    /// Kubernetes object that the event is about, `Pod/cl-train-...`.
     pub of: String,
-    /// Whether it is a warning.
+    /// Whether the event is a warning.
     pub warning: bool,
-    /// A word, e.g. `FailedMount`.
+    /// Reason code, e.g. `FailedMount`.
     pub reason: String,
-    /// A sentence, in the cluster's words.
+    /// Message, in the cluster's wording.
     pub message: String,
 }
 
-/// One worker of an attempt.
+/// A worker of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct WorkerView {
-    /// Its name, `<role>-<index>`.
+    /// Worker name, `<role>-<index>`.
     pub name: String,
-    /// Its rank over all roles.
+    /// Rank across all roles.
     pub rank: u32,
-    /// Where it listens, while it runs on this machine.
+    /// Address that it listens on, while it runs on this machine.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub address: Option<String>,
-    /// The graphics cards that it has, by UUID.
+    /// UUIDs of its GPUs.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub gpus: Vec<String>,
-    /// Whether the job has given it back.
+    /// Whether the job has released the worker.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub given_back: bool,
 }
 
-/// How many workers an attempt had for a while.
+/// Number of workers that an attempt had for a period.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct EarlierView {
-    /// How many.
+    /// Number of workers.
     pub workers: u32,
-    /// Until when.
+    /// End of the period.
     pub until: Time,
 }
 
-/// An attempt of an earlier or this run.
+/// An attempt of this run or an earlier one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct HistoryView {
-    /// The attempt's run.
+    /// Run of the attempt.
     pub run: String,
-    /// The instance.
+    /// Instance.
     pub instance: u32,
-    /// The attempt.
+    /// Attempt.
     pub attempt: u32,
-    /// `succeeded`, `failed` or `cancelled`.
+    /// Outcome: `succeeded`, `failed` or `cancelled`.
     pub outcome: String,
-    /// When its workers ran.
+    /// Time at which its workers started running.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub started_at: Option<Time>,
-    /// When the last of it was gone.
+    /// End time of its last part.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub ended_at: Option<Time>,
-    /// How long it ran.
+    /// Run time, in seconds.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub run_seconds: Option<f64>,
-    /// Processing power that it had, in cores.
+    /// Allocated CPU, in cores.
     pub cpu: f64,
-    /// Memory that it had, in bytes.
+    /// Allocated memory, in bytes.
     pub memory: u64,
-    /// What it used.
+    /// Resource usage.
     pub usage: UsageView,
 }

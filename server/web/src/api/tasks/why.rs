@@ -30,45 +30,46 @@ impl Reader<'_> {
     }
 }
 
-/// Why something waits: the rule, the amounts, and who holds what is missing.
+/// Pending reason: the rule, the amounts, and the jobs that use the missing resources.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct WhyView {
-    /// The rule that keeps it: `capacity`, `not_lent`, `limit`, `no_borrowing`, `persons_cap`, `named_limit`, `apart`, `behind`,
-    /// `cool_down`, `leaving`, `scattered`, `faulty`, `never_fits`, `task_parallelism` or `pipeline_parallelism`.
+    /// Rule that keeps it pending: `capacity`, `not_lent`, `limit`, `no_borrowing`, `persons_cap`, `named_limit`,
+    /// `apart`, `behind`, `cool_down`, `leaving`, `scattered`, `faulty`, `never_fits`, `task_parallelism` or
+    /// `pipeline_parallelism`.
     pub rule: String,
-    /// The machines that it concerns: `CLUSTER` or `CLUSTER/NODE_GROUP`.
+    /// Node pool concerned, as `CLUSTER` or `CLUSTER/NODE_GROUP`.
     pub pool: String,
-    /// The project, or the group above it, whose limit or guarantee it is.
+    /// Queue whose limit or guarantee applies: the project, or a group above it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub queue: Option<String>,
-    /// The named limit that is used up.
+    /// Concurrency limit that is used up.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub limit: Option<String>,
-    /// Of what there is too little.
+    /// Insufficient resources.
     pub shortages: Vec<ShortageView>,
-    /// The cards that no job gets as they are faulty, where there is too little of cards.
+    /// Unhealthy GPUs excluded from scheduling. Set when GPUs are insufficient.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub faulty: Option<FaultyCardsView>,
-    /// Who holds it, of the projects that you see: when these and the others that are counted beside them end, it starts.
-    /// Nobody where that would not help. At most 200 of them are told.
+    /// Jobs that use the missing resources, in the projects that you can see. It starts when these and the other
+    /// counted jobs end. Empty if that would not help. At most 200 jobs are listed.
     pub holders: Vec<HolderView>,
-    /// How many more there are of these.
+    /// Number of further blocking jobs in visible projects, beyond those listed in `holders`.
     #[serde(default)]
     #[schema(required)]
     pub more_holders: usize,
-    /// How many jobs of other projects hold it, too.
+    /// Number of blocking jobs in other projects.
     pub hidden_holders: usize,
-    /// How many are before it: jobs of the same pool; of `task_parallelism` instances of its task, of `pipeline_parallelism`
-    /// jobs of its run.
+    /// Number of jobs ahead of it in the same node pool. For `task_parallelism`, instances of its task. For
+    /// `pipeline_parallelism`, jobs of its run.
     pub ahead: u32,
-    /// How many may go on at once, where parallelism is the rule.
+    /// Concurrency limit, if the rule is about parallelism.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub parallelism: Option<u32>,
-    /// How many of them are under way: they run, or wait for a place.
+    /// Number of them that are active: running or pending.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub active: Option<u32>,
-    /// The job that it must not delay, or must not share its node with; absent where that is of a project that you do not
-    /// see.
+    /// Job that it must not delay, or must not share a node with. Omitted if that job belongs to a project that you
+    /// cannot see.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub behind: Option<HeadView>,
 }
@@ -119,23 +120,23 @@ impl WhyView {
     }
 }
 
-/// How many cards there are, and which of them no job gets.
+/// Total number of GPUs, and the unhealthy GPUs that are excluded from scheduling.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct FaultyCardsView {
-    /// How many there are, these among them.
+    /// Total number of GPUs, including the excluded ones.
     pub all: usize,
-    /// Those that no job gets.
+    /// GPUs excluded from scheduling.
     pub cards: Vec<FaultyCardView>,
 }
 
-/// A card that no job gets.
+/// A GPU excluded from scheduling.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct FaultyCardView {
-    /// Its number on its node.
+    /// Index on its node.
     pub index: usize,
-    /// Its UUID.
+    /// UUID.
     pub uuid: String,
-    /// The XID error that the driver has reported of it.
+    /// XID error that the driver reported for the GPU.
     pub xid: u32,
 }
 
@@ -147,24 +148,24 @@ impl From<&FaultyCards> for FaultyCardsView {
     }
 }
 
-/// One resource of which there is too little.
+/// An insufficient resource.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ShortageView {
-    /// `cpu` (cores), `memory` (bytes), `gpus`, `gpus/TYPE`, `pods` or `runs`.
+    /// Name of the resource: `cpu` (cores), `memory` (bytes), `gpus`, `gpus/TYPE`, `pods` or `runs`.
     pub resource: String,
-    /// How much is asked for.
+    /// Requested amount.
     pub asked: f64,
-    /// How much it could have now.
+    /// Amount currently available to it.
     pub free: f64,
-    /// How much is held.
+    /// Allocated amount.
     pub held: f64,
-    /// How much there is, or may be held.
+    /// Total amount, or maximum amount that may be allocated.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub limit: Option<f64>,
-    /// How much is guaranteed to its project.
+    /// Guaranteed amount of its project.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub guaranteed: Option<f64>,
-    /// How much its project holds beyond what is guaranteed to it.
+    /// Amount that its project has allocated beyond its guarantee.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub borrowed: Option<f64>,
 }
@@ -184,24 +185,24 @@ impl From<&Shortage> for ShortageView {
     }
 }
 
-/// A job that holds what another needs.
+/// A job that uses resources that another job needs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct HolderView {
-    /// Its project.
+    /// Project.
     pub project: String,
-    /// Whom it runs for.
+    /// User that it runs for.
     pub user: String,
-    /// Its run; absent for a task of the run that is looked at.
+    /// Run of the job. Omitted for a task of the requested run.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub run: Option<String>,
-    /// Its task.
+    /// Task.
     pub task: String,
-    /// Which of the task's instances it is, from 0.
+    /// Instance of the task, from 0.
     // A server from before does not say it.
     #[serde(default)]
     #[schema(required)]
     pub instance: u32,
-    /// What it holds, by resource: cores, bytes, pieces.
+    /// Allocated amounts by resource, in cores, bytes or units.
     pub amounts: BTreeMap<String, f64>,
 }
 
@@ -221,15 +222,15 @@ impl HolderView {
     }
 }
 
-/// A job that another must not delay.
+/// A job that another job must not delay.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct HeadView {
-    /// Its project.
+    /// Project.
     pub project: String,
-    /// Its run; absent for a task of the run that is looked at.
+    /// Run of the job. Omitted for a task of the requested run.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub run: Option<String>,
-    /// Its task.
+    /// Task.
     pub task: String,
 }
 

@@ -7,7 +7,9 @@ use crate::error::{ApiResult, ProblemDocument};
 use crate::extract::{Json, Path};
 use crate::state::Web;
 
-/// A task template, in the version that tasks use that name none.
+/// Returns the default version of a task template.
+///
+/// Tasks that name no version use this one.
 #[utoipa::path(
     get,
     path = "/templates/{template}",

@@ -25,13 +25,15 @@ const ARCHIVE: usize = 4 << 20;
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewTemplate {
-    /// Its document, YAML or JSON.
+    /// Template document, YAML or JSON.
     pub document: String,
 }
 
-/// Installs a task template for every project: a document, or its whole folder as a gzipped tar archive of at most 4 MiB,
-/// which may hold 32 MiB in 1,000 files, `template.yaml` and the programs that its commands name. A version never changes:
-/// the same again is answered with 200, another one of the same version is refused.
+/// Installs a task template for every project.
+///
+/// The body is a document, or the template folder as a gzipped tar archive of at most 4 MiB. The folder may have 32
+/// MiB in 1,000 files. It contains `template.yaml` and the programs that its commands name. A version never changes.
+/// Sending the same content again returns 200. Different content for the same version is refused.
 #[utoipa::path(
     post,
     path = "/templates",

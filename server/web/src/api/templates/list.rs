@@ -28,20 +28,20 @@ const ORDERS: [(&str, By); 3] = [("name", By::Name), ("group", By::Group), ("fra
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct TemplateQuery {
-    /// Only those whose name, label, help or framework contain this, in whatever case.
+    /// Text to search for in the name, label, help or framework. Case-insensitive.
     pub q: Option<String>,
-    /// Only those of this group.
+    /// Group to filter by.
     pub group: Option<String>,
-    /// `name`, `group` or `framework`; with `-` before it the last one comes first.
+    /// Sort order: `name`, `group` or `framework`. Prefix with `-` for descending order.
     pub sort: Option<String>,
-    /// How many items, from 1 to 200; 50 when absent.
+    /// Number of items, from 1 to 200. Defaults to 50.
     #[param(minimum = 1, maximum = 200)]
     pub limit: Option<usize>,
-    /// The `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 
-/// The installed task templates, by name unless `sort` says otherwise.
+/// Lists the installed task templates, by name unless `sort` is set.
 #[utoipa::path(
     get,
     path = "/templates",

@@ -9,7 +9,7 @@ use crate::extract::{Json, Path};
 use crate::state::Web;
 use crate::templates::beside;
 
-/// One version of a task template.
+/// Returns a version of a task template.
 #[utoipa::path(
     get,
     path = "/templates/{template}/versions/{version}",

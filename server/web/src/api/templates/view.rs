@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use crate::templates::{BeforeAfter, Beside, Example, html};
 
-/// A text in both languages.
+/// A text in English and Chinese.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct TextView {
     /// English.
@@ -30,56 +30,56 @@ impl TextView {
     }
 }
 
-/// A template in a list.
+/// Summary of a template in a list.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct TemplateSummaryView {
-    /// The name.
+    /// Name.
     pub name: String,
-    /// What it is called.
+    /// Display name.
     pub label: TextView,
-    /// What it does, in Markdown.
+    /// Description, in Markdown.
     pub help: TextView,
-    /// The group that it is listed in.
+    /// Group that the template is listed in.
     pub group: String,
-    /// How its workers learn who they are: `single`, `indexed`, `mpi`, `pytorch`, ...
+    /// Framework, which defines how workers learn their identity: `single`, `indexed`, `mpi`, `pytorch`, ...
     pub framework: String,
-    /// The version that tasks use that name none.
+    /// Default version, used by tasks that name no version.
     pub version: String,
-    /// Every installed version, the oldest first.
+    /// All installed versions, oldest first.
     pub versions: Vec<String>,
 }
 
 /// A version of a template.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct TemplateView {
-    /// The template, and which versions there are.
+    /// Template summary, with the installed versions.
     #[serde(flatten)]
     pub summary: TemplateSummaryView,
-    /// SHA-256 of its folder, in hexadecimal.
+    /// SHA-256 of the template folder, in hexadecimal.
     pub digest: String,
-    /// The container image.
+    /// Container image.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub image: Option<String>,
-    /// What it does, as HTML that is safe to show.
+    /// Help text, as HTML that is safe to display.
     pub help_html: TextView,
-    /// Its README, as HTML that is safe to show.
+    /// README, as HTML that is safe to display.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub readme_html: Option<String>,
-    /// The arguments: a JSON Schema (draft 2020-12) with `x-form` hints.
+    /// Template parameters, as a JSON Schema (draft 2020-12) with `x-form` hints.
     #[schema(value_type = Object)]
     pub parameters: Value,
-    /// The roles of its workers.
+    /// Worker roles.
     pub roles: Vec<TemplateRoleView>,
-    /// What each worker runs, with expressions.
+    /// Command of each worker, with expressions.
     pub command: Vec<String>,
-    /// What its program reports.
+    /// Outputs that its program reports.
     pub outputs: Vec<TemplateOutputView>,
-    /// Whether it can go on with fewer workers, and use more.
+    /// Whether a job can continue with fewer workers, and use more.
     pub elastic: bool,
-    /// A pipeline that uses it.
+    /// Example pipeline that uses the template.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub example: Option<Example>,
-    /// A program before and after it was made for this template.
+    /// Program before and after it was adapted to this template.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before_after: Option<BeforeAfter>,
 }
@@ -87,23 +87,23 @@ pub struct TemplateView {
 /// A role of a template.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct TemplateRoleView {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// How many workers: a number, or an expression.
+    /// Number of workers: a number or an expression.
     #[schema(value_type = Value)]
     pub replicas: Value,
-    /// What each gets when the task does not say.
+    /// Default resource request of each worker, used if the task sets none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Object)]
     pub resources: Option<Value>,
 }
 
-/// Something that a template's program reports.
+/// An output of a template's program.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct TemplateOutputView {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// What it means.
+    /// Description of the output.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
 }

@@ -9,7 +9,9 @@ use crate::error::{ApiResult, ProblemDocument};
 use crate::extract::Path;
 use crate::state::Web;
 
-/// Closes a terminal, whosever it is. Its shell and everything that was started in it have ended then.
+/// Closes a terminal, regardless of who opened it.
+///
+/// Its shell and all processes started in it have then ended.
 #[utoipa::path(
     delete,
     path = "/runs/{run}/terminals/{terminal}",

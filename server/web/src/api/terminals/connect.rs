@@ -13,9 +13,11 @@ use crate::extract::Path;
 use crate::state::Web;
 use crate::terminals::{MESSAGE, attend};
 
-/// Connects to a terminal with a WebSocket, which only the person who has opened it may. Binary messages are bytes: what is
-/// typed, and what it shows, which begins with the latest of what it has shown before. Texts are JSON: a `TerminalEvent` from
-/// it, a `TerminalMessage` to it. Who comes later takes the place of who was there.
+/// Connects to a terminal with a WebSocket.
+///
+/// Only the person who opened the terminal may connect. Binary messages carry bytes: the input that is typed, and the
+/// output. The output begins with the latest part of the earlier output. Text messages are JSON: a `TerminalEvent`
+/// from the terminal, a `TerminalMessage` to it. A new connection replaces the existing one.
 #[utoipa::path(
     get,
     path = "/runs/{run}/terminals/{terminal}",

@@ -24,26 +24,28 @@ use crate::terminals::{Opened, Session};
 use crate::texts::{Lang, text_with};
 use crate::time::Time;
 
-/// The terminal that is wanted.
+/// Terminal to open.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TerminalWish {
-    /// The worker that it stands for, e.g. `worker-0`; when absent, the one that failed first.
+    /// Worker that the terminal represents, e.g. `worker-0`. Defaults to the worker that failed first.
     #[serde(default)]
     pub worker: Option<String>,
-    /// Characters in a line, from 1; 80 when absent.
+    /// Characters per line, from 1. Defaults to 80.
     #[serde(default)]
     #[schema(minimum = 1)]
     pub columns: Option<u16>,
-    /// Lines, from 1; 24 when absent.
+    /// Number of lines, from 1. Defaults to 24.
     #[serde(default)]
     #[schema(minimum = 1)]
     pub rows: Option<u16>,
 }
 
-/// Opens a terminal where a task has failed or was cancelled: a shell with the template, the code, the inputs, the variables
-/// and the limits of the last attempt's worker, in a scratch folder of its own. Its secrets are those that its person may
-/// use. It ends with its time, with its person's absence, or when it is closed.
+/// Opens a terminal for a failed or cancelled task.
+///
+/// The terminal is a shell with the template, code, inputs, variables and limits of the last attempt's worker, in its
+/// own scratch folder. Its secrets are those that the person who opened it may use. It ends when its time limit is
+/// reached, when that person stays disconnected, or when it is closed.
 #[utoipa::path(
     post,
     path = "/runs/{run}/tasks/{task}/instances/{instance}/terminals",

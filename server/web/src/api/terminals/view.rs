@@ -5,22 +5,22 @@ use utoipa::ToSchema;
 
 use crate::time::Time;
 
-/// A terminal that is open.
+/// An open terminal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TerminalView {
-    /// What it is called.
+    /// ID.
     pub id: String,
-    /// The attempt that it is opened at.
+    /// Attempt that the terminal is opened for.
     pub attempt: u32,
-    /// The worker that it stands for, e.g. `worker-0`.
+    /// Worker that the terminal represents, e.g. `worker-0`.
     pub worker: String,
-    /// The path, on this server, at which a WebSocket connects to it. It has to come from the same person.
+    /// WebSocket path on this server. The same person must open the connection.
     pub socket: String,
-    /// When it ends at the latest.
+    /// Latest time at which the terminal ends.
     pub ends_at: Time,
 }
 
-/// Why a terminal has ended.
+/// Reason why a terminal ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TerminalEnd {
@@ -40,38 +40,39 @@ pub enum TerminalEnd {
     Stopping,
 }
 
-/// What a terminal says beside the bytes that it shows, which are binary messages: texts in JSON.
+/// JSON text message from a terminal. Output is sent as binary messages.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum TerminalEvent {
-    /// It ends soon.
+    /// The terminal ends soon.
     Warning {
-        /// In so many seconds.
+        /// Seconds until the terminal ends.
         seconds: u64,
     },
-    /// It has ended; nothing follows.
+    /// The terminal has ended. No messages follow.
     Ended {
-        /// Why.
+        /// Reason.
         why: TerminalEnd,
     },
-    /// Its person has connected to it from elsewhere; nothing follows here.
+    /// The same person has connected from elsewhere. No messages follow on this connection.
     Replaced {},
 }
 
-/// What is said to a terminal beside the bytes that are typed, which are binary messages: texts in JSON.
+/// JSON text message to a terminal. Typed input is sent as binary messages.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum TerminalMessage {
-    /// It is now as large as this.
+    /// New size of the terminal.
     Resize {
-        /// Characters in a line, from 1.
+        /// Characters per line, from 1.
         columns: u16,
-        /// Lines, from 1.
+        /// Number of lines, from 1.
         rows: u16,
     },
-    /// So many more of the bytes that were sent have been shown. At most 262,144 bytes are sent ahead of this.
+    /// Acknowledges that further bytes have been displayed. At most 262,144 bytes are sent ahead of this
+    /// acknowledgement.
     Shown {
-        /// How many.
+        /// Count.
         bytes: usize,
     },
 }

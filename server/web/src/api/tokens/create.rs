@@ -15,34 +15,34 @@ use crate::extract::Json;
 use crate::state::Web;
 use crate::time::Time;
 
-/// A token that is wanted.
+/// Token to create.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WantedToken {
-    /// What you call it.
+    /// Token name.
     #[schema(min_length = 1, max_length = 100)]
     pub name: String,
-    /// What it may be used for: `read` only looks, `run` also starts and stops runs, `write` does what you may in
-    /// projects, `admin` everything that you may.
+    /// Token scope. `read` only reads, and `run` also starts and stops runs. `write` allows what you may do in
+    /// projects, and `admin` everything that you may do.
     #[schema(value_type = String, pattern = "^(read|run|write|admin)$")]
     pub scope: Scope,
-    /// Only in this project.
+    /// Project that the token is restricted to.
     pub project: Option<String>,
-    /// Until when; for ever when absent.
+    /// Expiry time. If omitted, the token never expires.
     pub expires_at: Option<Time>,
 }
 
 /// A new token.
 #[derive(Serialize, ToSchema)]
 pub struct CreatedToken {
-    /// The token itself, shown only now: `Authorization: Bearer <token>`.
+    /// Token value, shown only in this response: `Authorization: Bearer <token>`.
     pub token: String,
-    /// What is known of it.
+    /// Metadata, without the secret.
     #[serde(flatten)]
     pub about: TokenView,
 }
 
-/// Makes a token with which a program acts as you.
+/// Creates a token with which a program acts as you.
 #[utoipa::path(
     post,
     path = "/tokens",

@@ -10,7 +10,7 @@ use crate::extract::{Json, Query};
 use crate::page::{Page, PageQuery};
 use crate::state::Web;
 
-/// Your tokens, the newest first.
+/// Lists your tokens, newest first.
 #[utoipa::path(
     get,
     path = "/tokens",

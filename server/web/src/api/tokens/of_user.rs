@@ -10,7 +10,7 @@ use crate::extract::{Json, Path, Query};
 use crate::page::{Page, PageQuery};
 use crate::state::Web;
 
-/// Somebody's tokens, the newest first.
+/// Lists the tokens of a user, newest first.
 #[utoipa::path(
     get,
     path = "/users/{user}/tokens",

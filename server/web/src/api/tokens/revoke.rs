@@ -9,7 +9,9 @@ use crate::error::{ApiError, ApiResult};
 use crate::extract::Path;
 use crate::state::Web;
 
-/// Ends a token at once: one of yours, or of anybody when you are an administrator.
+/// Revokes a token immediately.
+///
+/// You can revoke your own tokens. An administrator can revoke every token.
 #[utoipa::path(
     delete,
     path = "/tokens/{token}",

@@ -10,21 +10,21 @@ use crate::time::{Time, maybe};
 /// A token, without its secret part.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct TokenView {
-    /// The id: the part of the token between `clt_` and the next `_`.
+    /// Token id: the part of the token between `clt_` and the next `_`.
     pub id: String,
-    /// What its person calls it.
+    /// Name that the user gave the token.
     pub name: String,
-    /// What it may be used for: `read`, `run`, `write` or `admin`.
+    /// Scope: `read`, `run`, `write` or `admin`.
     pub scope: &'static str,
-    /// Only in this project, when set.
+    /// Project to which the token is restricted, if set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
-    /// Since when.
+    /// Creation time.
     pub created_at: Time,
-    /// Until when; for ever when absent.
+    /// Expiry time. If omitted, the token never expires.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Time>,
-    /// When it was last used, to a minute.
+    /// Time of last use, to the minute.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub used_at: Option<Time>,
 }

@@ -18,22 +18,24 @@ use crate::state::Web;
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct UsageQuery {
-    /// The first day, UTC, e.g. `2026-01-01`; the first of the last day's month when absent.
+    /// First day, UTC, e.g. `2026-01-01`. Defaults to the first day of the last day's month.
     pub from: Option<String>,
-    /// The last day, UTC; today when absent.
+    /// Last day, UTC. Defaults to today.
     pub to: Option<String>,
-    /// `day`, `project`, `user`, `template`, `pipeline` or `node_group`, or two of them with a comma between; `project`
-    /// when absent.
+    /// Grouping: `day`, `project`, `user`, `template`, `pipeline` or `node_group`, or two of them separated by a
+    /// comma. Defaults to `project`.
     pub by: Option<String>,
-    /// Of this project only.
+    /// Project to filter by.
     pub project: Option<String>,
-    /// `json`, or `csv` for a table; by `Accept` when absent.
+    /// Response format: `json`, or `csv` for a table. If omitted, the `Accept` header decides.
     #[param(inline)]
     pub format: Option<TableFormat>,
 }
 
-/// What jobs of your projects held and used over a period, and what it costs; for administrators, of all projects. What
-/// still runs is counted up to now. As JSON, or as a table (`text/csv`).
+/// Returns the allocations, usage and cost of your projects' jobs over a period.
+///
+/// Administrators get the jobs of all projects. Jobs that still run are counted up to now. The format is JSON, or a
+/// table (`text/csv`).
 #[utoipa::path(
     get,
     path = "/usage",

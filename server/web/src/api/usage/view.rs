@@ -4,37 +4,37 @@ use cubeloom_domain::accounting::{By, Day, Figures, Line};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// What was held and used, and what it costs. Amounts of money are texts with a point, exact to a millionth.
+/// Allocations, usage and cost. Monetary amounts are strings with a decimal point, exact to a millionth.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct FiguresView {
-    /// Cores times hours that were asked for.
+    /// Requested CPU cores multiplied by hours.
     pub cpu_hours: f64,
-    /// Cores times hours that were used; absent where nothing was measured.
+    /// Used CPU, in core-hours. Omitted if nothing was measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub used_cpu_hours: Option<f64>,
-    /// GiB of memory times hours that were asked for.
+    /// Requested memory, in GiB-hours.
     pub memory_gib_hours: f64,
-    /// GiB of memory at the peak times the hours that the job ran; absent where nothing was measured.
+    /// Used memory, in GiB-hours: peak memory times the hours that the job ran. Omitted if nothing was measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub used_memory_gib_hours: Option<f64>,
-    /// Graphics cards times hours.
+    /// GPU-hours.
     pub gpu_hours: f64,
-    /// Graphics cards times hours at work; absent where nothing was measured.
+    /// GPU-hours in which the GPUs were busy. Omitted if nothing was measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub used_gpu_hours: Option<f64>,
-    /// Of `gpu_hours`, those in which it was measured whether the cards worked.
+    /// Part of `gpu_hours` in which GPU activity was measured.
     pub measured_gpu_hours: f64,
-    /// Attempts that ended.
+    /// Number of attempts that ended.
     pub attempts: i64,
-    /// Those of them that failed; an attempt whose place was needed for another did not.
+    /// Number of these attempts that failed. Preempted attempts do not count as failed.
     pub failed: i64,
-    /// What it costs.
+    /// Cost.
     pub cost: String,
-    /// What the CPU costs of it.
+    /// Cost of the CPU.
     pub cpu_cost: String,
-    /// What the memory costs of it.
+    /// Cost of the memory.
     pub memory_cost: String,
-    /// What the graphics cards cost of it.
+    /// Cost of the GPUs.
     pub gpu_cost: String,
 }
 
@@ -97,31 +97,31 @@ impl FiguresView {
     }
 }
 
-/// A group: what it is grouped by is there, the rest is absent.
+/// Usage of a group. Fields that the report is not grouped by are omitted.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct UsageGroup {
-    /// The day, UTC, e.g. `2026-01-31`.
+    /// Day, UTC, e.g. `2026-01-31`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub day: Option<String>,
-    /// The project.
+    /// Project.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
-    /// Whom it ran for.
+    /// User that it ran for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
-    /// The pipeline, of the project.
+    /// Pipeline of the project.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pipeline: Option<String>,
-    /// The task template.
+    /// Task template.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub template: Option<String>,
-    /// The cluster.
+    /// Cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster: Option<String>,
-    /// Its node group; absent for nodes of no group.
+    /// Node group of the cluster. Omitted for nodes without a group.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node_group: Option<String>,
-    /// What was held and used.
+    /// Allocations and usage.
     #[serde(flatten)]
     pub figures: FiguresView,
 }
@@ -172,15 +172,15 @@ impl UsageGroup {
 /// Usage over a period.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct UsageReport {
-    /// The first day, UTC.
+    /// First day, UTC.
     pub from: String,
-    /// The last day, UTC.
+    /// Last day, UTC.
     pub to: String,
-    /// What prices are in; absent where the settings name nothing.
+    /// Currency of the prices. Omitted if the settings name none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub currency: Option<String>,
-    /// The groups, in the order of what they are grouped by.
+    /// Groups, in the order of the fields that they are grouped by.
     pub groups: Vec<UsageGroup>,
-    /// All of them together.
+    /// Total of all groups.
     pub total: FiguresView,
 }

@@ -15,24 +15,24 @@ use crate::etag::Tagged;
 use crate::extract::Json;
 use crate::state::Web;
 
-/// An account that is wanted.
+/// Account to create.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewUser {
-    /// What they sign in with; it never changes.
+    /// Sign-in name. It never changes.
     #[schema(min_length = 1, max_length = 64, pattern = "^[a-z0-9][a-z0-9._@+-]*$")]
     pub name: String,
-    /// What they are called; the name when absent.
+    /// Display name. Defaults to the name.
     #[serde(default)]
     #[schema(max_length = 200)]
     pub display_name: String,
-    /// Where they can be reached.
+    /// Email address.
     #[schema(max_length = 200)]
     pub email: Option<String>,
-    /// Whether they administer the whole platform.
+    /// Whether the user is a platform administrator.
     #[serde(default)]
     pub admin: bool,
-    /// Their password. Without one, a link is made with which they set one themselves.
+    /// Password. If omitted, a link is created with which the user sets a password.
     #[schema(min_length = 10, max_length = 1024)]
     pub password: Option<String>,
 }
@@ -40,15 +40,15 @@ pub struct NewUser {
 /// A new account.
 #[derive(Serialize, ToSchema)]
 pub struct CreatedUser {
-    /// The account.
+    /// Account.
     #[serde(flatten)]
     pub user: UserView,
-    /// The one-time link with which they set a password, when none was given; shown only now.
+    /// One-time link with which the user sets a password, if the request has none. Shown only in this response.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
 }
 
-/// Makes an account.
+/// Creates an account.
 #[utoipa::path(
     post,
     path = "/users",

@@ -8,7 +8,7 @@ use crate::etag::Tagged;
 use crate::extract::Path;
 use crate::state::Web;
 
-/// A person.
+/// Returns a user.
 #[utoipa::path(
     get,
     path = "/users/{user}",

@@ -30,14 +30,14 @@ const ORDERS: [(&str, By); 3] = [("name", By::Name), ("seen", By::Seen), ("creat
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct Wanted {
-    /// Only those whose name, display name or address contains this.
+    /// Text to search for in the name, display name or email address.
     pub text: Option<String>,
-    /// `name`, `seen` (when they last did something) or `created`; with `-` before it the last one comes first. Those who
-    /// never did anything come before all others by `seen`.
+    /// Sort order: `name`, `seen` (last activity) or `created`. Prefix with `-` for descending order. With `seen`,
+    /// users without any activity come first.
     pub sort: Option<String>,
 }
 
-/// Everybody with an account, by name unless `sort` says otherwise.
+/// Lists all user accounts, by name unless `sort` is set.
 #[utoipa::path(
     get,
     path = "/users",

@@ -11,23 +11,25 @@ use crate::etag::{IfMatch, Tagged};
 use crate::extract::{Json, Path};
 use crate::state::Web;
 
-/// What changes; what is absent stays.
+/// Changes to apply. Omitted fields keep their values.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UserChange {
-    /// What they are called.
+    /// Display name.
     #[schema(max_length = 200)]
     pub display_name: Option<String>,
-    /// Where they can be reached; empty for nowhere.
+    /// Email address. An empty string removes it.
     #[schema(max_length = 200)]
     pub email: Option<String>,
-    /// Whether they administer the whole platform.
+    /// Whether the user is a platform administrator.
     pub admin: Option<bool>,
-    /// Whether they may not sign in any more; their sessions and tokens end at once.
+    /// Whether sign-in is disabled. Disabling it ends the user's sessions and tokens immediately.
     pub disabled: Option<bool>,
 }
 
-/// Changes an account. The last administrator stays one.
+/// Updates an account.
+///
+/// The last administrator remains an administrator.
 #[utoipa::path(
     patch,
     path = "/users/{user}",

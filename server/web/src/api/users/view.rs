@@ -6,33 +6,34 @@ use utoipa::ToSchema;
 
 use crate::time::{Time, maybe};
 
-/// A person.
+/// A user.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct UserView {
-    /// The id.
+    /// ID.
     pub id: String,
-    /// What they sign in with; it never changes.
+    /// Sign-in name. It never changes.
     pub name: String,
-    /// What they are called.
+    /// Display name.
     pub display_name: String,
-    /// Where they can be reached.
+    /// Email address.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub email: Option<String>,
-    /// Whether they administer the whole platform.
+    /// Whether the user is a platform administrator.
     pub admin: bool,
-    /// Whether they may not sign in any more.
+    /// Whether sign-in is disabled for the user.
     pub disabled: bool,
-    /// The OpenID Connect provider at which they sign in, if it is one.
+    /// OpenID Connect provider that the user signs in with, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub issuer: Option<String>,
-    /// Since when they are known.
+    /// Creation time.
     pub created_at: Time,
-    /// When they last did something.
+    /// Time of the user's last activity.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seen_at: Option<Time>,
-    /// Whether they get mail about their own runs: a task that hangs, cards that are held and not used, sizes that change.
+    /// Whether the user gets mail about their own runs: hanging tasks, GPUs that are allocated but idle, changed
+    /// sizes.
     pub mails: bool,
-    /// Counts the changes of the account, from 1: its ETag.
+    /// Revision of the account, from 1. It is the ETag.
     pub revision: u64,
 }
 

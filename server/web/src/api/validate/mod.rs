@@ -24,46 +24,46 @@ pub(super) fn routes() -> OpenApiRouter<Web> {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DocumentToCheck {
-    /// The text, YAML or JSON.
+    /// Document text, YAML or JSON.
     pub document: String,
 }
 
-/// What can be said about a document.
+/// Validation result of a document.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct CheckedView {
-    /// Whether it could run here, given values for parameters without a default.
+    /// Whether the pipeline could run here, given values for parameters without a default.
     pub valid: bool,
-    /// Everything that is wrong or suspicious, in the order of the text.
+    /// All errors and warnings, in document order.
     pub problems: Vec<ProblemView>,
-    /// The pipeline's name, when its form is right.
+    /// Pipeline name. Omitted if the document structure is invalid.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Its parameters, when its form is right.
+    /// Pipeline parameters. Omitted if the document structure is invalid.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Object)]
     pub parameters: Option<Value>,
-    /// Its tasks and what each needs, when its form is right.
+    /// Tasks and their dependencies. Omitted if the document structure is invalid.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tasks: Option<Vec<CheckedTask>>,
 }
 
-/// A task of a checked document.
+/// A task of a validated document.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct CheckedTask {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// The template, as the document names it.
+    /// Template, as named in the document.
     pub template: String,
-    /// The tasks before it.
+    /// Tasks that it depends on.
     pub needs: Vec<String>,
-    /// What it does.
+    /// Description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Whether it runs once for each of several elements.
+    /// Whether it runs once for each of several items.
     pub for_each: bool,
 }
 
-/// Says everything about a document, without storing it.
+/// Validates a document without storing it.
 #[utoipa::path(
     post,
     path = "/projects/{project}/validate",

@@ -10,7 +10,9 @@ use crate::files::{self, FileQuery};
 use crate::state::Web;
 use crate::volumes::{self, Tree};
 
-/// A folder of a volume as a gzipped tar, made while it is sent. Links and special files are left out.
+/// Downloads a folder of a volume as a gzipped tar archive.
+///
+/// The archive is created while it is sent. Links and special files are left out.
 #[utoipa::path(
     get,
     path = "/projects/{project}/volumes/{volume}/archive",

@@ -15,7 +15,9 @@ use crate::etag::Tagged;
 use crate::extract::{Json, Path};
 use crate::state::Web;
 
-/// Adds a volume to the project. Only its place is noted: nothing is made, and nothing that is there is touched.
+/// Adds a volume to the project.
+///
+/// Only its location is recorded. Nothing is created, and existing data is not touched.
 #[utoipa::path(
     post,
     path = "/projects/{project}/volumes",

@@ -12,7 +12,9 @@ use crate::etag::{IfMatch, changed};
 use crate::extract::Path;
 use crate::state::Web;
 
-/// Takes a volume from the project. What is in it stays where it is.
+/// Removes a volume from the project.
+///
+/// Its content stays where it is.
 #[utoipa::path(
     delete,
     path = "/projects/{project}/volumes/{volume}",

@@ -17,14 +17,14 @@ use crate::volumes::{self, Tree};
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct DownloadQuery {
-    /// The file's path in the volume.
+    /// Path of the file in the volume.
     path: String,
-    /// Whether a browser is to show it rather than to keep it.
+    /// Whether a browser displays the file instead of saving it.
     #[serde(default)]
     inline: bool,
 }
 
-/// A file of a volume, or a range of it (`Range`).
+/// Returns a file of a volume, or a range of it (`Range`).
 #[utoipa::path(
     get,
     path = "/projects/{project}/volumes/{volume}/file",

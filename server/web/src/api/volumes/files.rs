@@ -16,18 +16,19 @@ use crate::volumes::{self, Tree};
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct FolderQuery {
-    /// The folder's path; empty or absent for the whole volume.
+    /// Path of the folder. Empty or omitted for the whole volume.
     #[serde(default)]
     path: String,
-    /// How many entries, from 1 to 200; 50 when absent.
+    /// Number of entries, from 1 to 200. Defaults to 50.
     #[param(minimum = 1, maximum = 200)]
     limit: Option<usize>,
-    /// The `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     cursor: Option<String>,
 }
 
-/// What lies in a folder of a volume: folders first, then by name unless `sort` says otherwise. Of a bucket, in the
-/// bucket's own order.
+/// Lists the entries of a folder in a volume.
+///
+/// Folders come first, then entries are sorted by name unless `sort` is set. A bucket is listed in its own order.
 #[utoipa::path(
     get,
     path = "/projects/{project}/volumes/{volume}/files",

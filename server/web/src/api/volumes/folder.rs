@@ -14,15 +14,15 @@ use crate::files::blocking;
 use crate::state::Web;
 use crate::volumes::{self, Tree};
 
-/// A folder that is to be.
+/// Folder to create.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewFolder {
-    /// Its path in the volume.
+    /// Path of the folder in the volume.
     pub path: String,
 }
 
-/// Makes a folder in a volume, with those that are missing above it.
+/// Creates a folder in a volume, with its missing parent folders.
 #[utoipa::path(
     post,
     path = "/projects/{project}/volumes/{volume}/folders",

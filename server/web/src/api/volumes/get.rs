@@ -9,7 +9,7 @@ use crate::extract::Path;
 use crate::state::Web;
 use crate::volumes;
 
-/// A volume of the project.
+/// Returns a volume of the project.
 #[utoipa::path(
     get,
     path = "/projects/{project}/volumes/{volume}",

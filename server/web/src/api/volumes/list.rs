@@ -9,7 +9,9 @@ use crate::page::{Page, PageQuery};
 use crate::state::Web;
 use crate::volumes;
 
-/// The project's volumes, by name. `workspace` is one that every project has.
+/// Lists the volumes of the project, by name.
+///
+/// Every project has the volume `workspace`.
 #[utoipa::path(
     get,
     path = "/projects/{project}/volumes",

@@ -9,8 +9,9 @@ use crate::files::{self, FileQuery, Preview};
 use crate::state::Web;
 use crate::volumes::{self, Tree};
 
-/// What a file of a volume looks like: its text, its JSON, the first rows of its table. Pictures and pages are to be
-/// shown themselves.
+/// Previews a file of a volume: its text, its JSON, or the first rows of its table.
+///
+/// For pictures and pages, display the file itself.
 #[utoipa::path(
     get,
     path = "/projects/{project}/volumes/{volume}/preview",

@@ -12,7 +12,9 @@ use crate::files::{Demands, FileQuery, blocking};
 use crate::state::Web;
 use crate::volumes::{self, Tree};
 
-/// Deletes a file of a volume, or a folder with all that is in it; with `If-Match` only a file that has this ETag.
+/// Deletes a file of a volume, or a folder with all its content.
+///
+/// With `If-Match`, only a file that has this ETag is deleted.
 #[utoipa::path(
     delete,
     path = "/projects/{project}/volumes/{volume}/file",

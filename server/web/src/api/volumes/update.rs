@@ -13,7 +13,7 @@ use crate::extract::{Json, Path};
 use crate::state::Web;
 use crate::volumes;
 
-/// Changes what a volume is for, or where it is.
+/// Updates the description or the location of a volume.
 #[utoipa::path(
     patch,
     path = "/projects/{project}/volumes/{volume}",

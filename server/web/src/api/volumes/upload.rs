@@ -13,9 +13,10 @@ use crate::files::{self, Content, Demands, FileQuery};
 use crate::state::Web;
 use crate::volumes;
 
-/// Writes a file of a volume: the body is its content. It appears when it has come whole, and replaces what was there;
-/// with `If-None-Match: *` it replaces nothing, with `If-Match` only what has this ETag. Folders that are missing are
-/// made.
+/// Writes a file of a volume: the request body is its content.
+///
+/// The file appears once it is complete, and replaces an existing file. With `If-None-Match: *`, it replaces nothing.
+/// With `If-Match`, it replaces only a file that has this ETag. Missing folders are created.
 #[utoipa::path(
     put,
     path = "/projects/{project}/volumes/{volume}/file",

@@ -20,19 +20,19 @@ use crate::volumes;
 /// A volume.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct VolumeView {
-    /// The name that tasks use.
+    /// Name by which tasks refer to it.
     pub name: String,
-    /// What it is for.
+    /// Description.
     pub description: String,
-    /// Where it is.
+    /// Location.
     pub place: Place,
-    /// Whether every project has it; it can be neither changed nor deleted.
+    /// Whether every project has it. Such a volume can be neither changed nor deleted.
     pub built_in: bool,
-    /// Whether its files can be looked at here.
+    /// Whether its files can be browsed here.
     pub browsable: bool,
-    /// Since when there is one.
+    /// Creation time.
     pub created_at: Time,
-    /// Counts its changes; in quotes it is the ETag.
+    /// Revision number, incremented with each change. In quotes, it is the ETag.
     pub revision: u64,
 }
 
@@ -54,87 +54,87 @@ impl VolumeView {
     }
 }
 
-/// A volume that is to be.
+/// Volume to add.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewVolume {
-    /// The name that tasks use: lower-case letters, digits and `-`, at most 63.
+    /// Name that tasks use: lower-case letters, digits and `-`, at most 63 characters.
     #[schema(min_length = 1, max_length = 63, pattern = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$")]
     pub name: String,
-    /// What it is for.
+    /// Description.
     #[serde(default)]
     #[schema(max_length = 1000)]
     pub description: String,
-    /// Where it is.
+    /// Location.
     pub place: Place,
 }
 
-/// What changes of a volume; what is absent stays.
+/// Changes to a volume. Omitted fields stay unchanged.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VolumeChange {
-    /// What it is for.
+    /// Description.
     #[schema(max_length = 1000)]
     pub description: Option<String>,
-    /// Where it is. Runs that are planned already keep the place that they were planned with.
+    /// Location of the volume. Runs that are already planned keep the location that they were planned with.
     pub place: Option<Place>,
 }
 
-/// Where a volume is.
+/// Location of a volume.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[schema(as = VolumePlace)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Place {
-    /// A folder of the project's own storage, made when it is first used.
+    /// Folder of the project's own storage, created when it is first used.
     Workspace {
-        /// Below the project's storage, with `/` between its parts.
+        /// Path below the project's storage, separated by `/`.
         path: String,
     },
-    /// A folder of the server's machine. Only an administrator may name one.
+    /// A folder on the server. Only administrators can specify one.
     Folder {
-        /// Absolute.
+        /// Absolute path.
         path: String,
     },
     /// A PersistentVolumeClaim on a Kubernetes cluster.
     Claim {
-        /// The cluster.
+        /// Cluster.
         cluster: String,
-        /// The claim's name, in the project's namespace.
+        /// Name of the claim, in the project's namespace.
         claim: String,
-        /// Where this server sees the claim's files, absolute; without it only jobs see them. Only an administrator may name
-        /// one.
+        /// Absolute path at which this server sees the claim's files. Without it, only jobs see them. Only an
+        /// administrator may set it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         folder: Option<String>,
     },
     /// A bucket of an object store.
     ObjectStore {
-        /// `s3` for everything that speaks Amazon's protocol, or `cos`.
+        /// Protocol: `s3` for every store that is compatible with Amazon S3, or `cos`.
         scheme: String,
-        /// The bucket.
+        /// Bucket.
         bucket: String,
-        /// Below it.
+        /// Prefix within the bucket.
         #[serde(default)]
         prefix: String,
-        /// The service's address, where it is not the vendor's own.
+        /// Endpoint of the service. Omitted if it is the vendor's own.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         endpoint: Option<String>,
-        /// The region.
+        /// Region.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         region: Option<String>,
-        /// The secrets that open it; none for a bucket that is open to all.
+        /// Secrets with the access key of the bucket. Omitted for a public bucket.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         credentials: Option<Credentials>,
     },
 }
 
-/// Secrets of the project that open a bucket.
+/// Secrets of the project with the access key of a bucket.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[schema(as = StoreCredentials)]
 #[serde(deny_unknown_fields)]
 pub struct Credentials {
-    /// The name of the secret that holds the access key's id.
+    /// Name of the secret that contains the access key's id.
     pub id: String,
-    /// The name of the secret that holds the access key's secret.
+    /// Name of the secret that contains the access key's secret.
     pub key: String,
 }
 

@@ -22,7 +22,7 @@ const ORDER: [&str; 11] = [
 pub(crate) struct Bar {
     /// How many ended well.
     pub(crate) done: u64,
-    /// How many there are.
+    /// Total number of items.
     pub(crate) total: u64,
     /// The parts, from left to right.
     pub(crate) parts: Vec<Part>,

@@ -8,7 +8,7 @@ pub(crate) struct Effective {
     view: EffectiveView,
 }
 
-/// A part of it.
+/// A part of the total time.
 pub(crate) struct Part<'v> {
     /// What it is.
     pub(crate) part: &'v str,

@@ -32,7 +32,7 @@ struct Output {
     value: String,
 }
 
-/// A file worth showing.
+/// An artifact: a file to display.
 struct File {
     view: ArtifactView,
     /// Where its bytes are.

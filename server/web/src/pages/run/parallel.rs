@@ -30,7 +30,7 @@ pub(crate) struct Parallel {
     pub(crate) width: f64,
     /// How high it is.
     pub(crate) height: f64,
-    /// From left to right.
+    /// Horizontally, from left to right.
     pub(crate) axes: Vec<DrawnAxis>,
     /// The better ones later, so that they are on top.
     pub(crate) lines: Vec<Line>,
@@ -52,7 +52,7 @@ pub(crate) struct DrawnAxis {
 
 /// A trial.
 pub(crate) struct Line {
-    /// Its instance.
+    /// Instance.
     pub(crate) instance: u32,
     /// `x,y` for each axis of which it has a value.
     pub(crate) points: String,

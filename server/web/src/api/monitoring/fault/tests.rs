@@ -166,7 +166,7 @@ async fn a_faulty_card_is_taken_back_once_and_the_audit_log_has_it() {
 
     let (status, refused) = site.ask(Method::DELETE, FAULT).await;
     assert_eq!(status, StatusCode::NOT_FOUND);
-    assert!(refused.contains("no faulty card `card-1`"), "{refused}");
+    assert!(refused.contains("no faulty GPU `card-1`"), "{refused}");
     assert_eq!(site.woken.load(Ordering::SeqCst), 1);
     let log = site.json(log).await;
     let entries = log["items"].as_array().unwrap();
