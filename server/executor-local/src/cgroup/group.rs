@@ -1,6 +1,6 @@
 //! What is done with one worker's group: made, entered, read, emptied, removed.
 
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,6 +9,7 @@ use cubeloom_files::own;
 use rustix::process::{Pid, Signal};
 
 use super::Cgroup;
+use super::entrance::Entrance;
 use crate::spec::Limits;
 
 /// The scheduler's period for quotas, in microseconds: the kernel's own default.
@@ -89,21 +90,23 @@ impl Cgroup {
             .write_all(bytes.to_string().as_bytes())
     }
 
-    /// The files into which a process writes `0` to enter it.
+    /// What a process needs to enter it.
     ///
     /// # Errors
     /// The kernel refused.
-    pub fn doors(&self) -> io::Result<Vec<File>> {
-        let sockets = match self {
+    pub(crate) fn entrance(&self) -> io::Result<Entrance> {
+        let unified = match self {
             Self::V1 { sockets, .. } => sockets.as_ref(),
             Self::V2 { path } => Some(path),
         };
-        let door = |folder: &PathBuf| match Some(folder) == sockets {
-            true => folder.join("cgroup.procs"),
-            false => folder.join("tasks"),
-        };
-        let folders = self.folders().into_iter();
-        folders.map(|folder| own::open_with(OpenOptions::new().write(true), door(folder))).collect()
+        let written = |path: PathBuf| own::open_with(OpenOptions::new().write(true), path);
+        let folders = self.folders().into_iter().filter(|folder| Some(*folder) != unified);
+        Ok(Entrance {
+            tasks: folders.map(|folder| written(folder.join("tasks"))).collect::<io::Result<_>>()?,
+            unified: unified
+                .map(|folder| Ok::<_, io::Error>((own::open(folder)?, written(folder.join("cgroup.procs"))?)))
+                .transpose()?,
+        })
     }
 
     /// The processes in it.

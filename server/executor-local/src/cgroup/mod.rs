@@ -1,10 +1,9 @@
 //! Control groups: where they are, and the group of one worker.
 //!
-//! Version 2 is used where its controllers can be had; else version 1's, as on a hybrid machine. A worker's
-//! process enters its group by itself, between fork and exec: writing `0` spares the kernel the lock over all
-//! processes (about 9 ms of waiting after a quiet moment) that moving another process takes.
+//! Version 2 is used where its controllers can be had; else version 1's, as on a hybrid machine.
 
 mod detect;
+mod entrance;
 mod group;
 pub(crate) mod network;
 mod own;
@@ -14,6 +13,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 pub use detect::{Hierarchy, detect};
+pub(crate) use entrance::{Entrance, Forked};
 pub(crate) use group::waited;
 pub(crate) use own::Own;
 

@@ -4,7 +4,7 @@
 //! there, and what it has fetched serves them all. What is built from sources runs its own code: that is done by the
 //! project's uid, in folders that are the project's.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use rustix::process::{Pid, Signal};
 use tokio::process::Command;
 
 use super::{Interpreter, Pythons};
-use crate::cgroup::Cgroup;
+use crate::cgroup::{Cgroup, Entrance};
 use crate::error::reason;
 use crate::folders::{ENTERED, PRIVATE, give, make};
 use crate::shim::become_user;
@@ -108,16 +108,14 @@ impl Confined {
         user: Option<u32>,
         cgroup: Option<(Cgroup, Limits)>,
     ) -> io::Result<(Self, tokio::process::Child)> {
-        let mut doors: Vec<File> = Vec::new();
+        let mut entrance = Entrance::default();
         if let Some((cgroup, limits)) = &cgroup {
             cgroup.create(limits)?;
-            doors = cgroup.doors()?;
+            entrance = cgroup.entrance()?;
         }
         let mut confined = Self { process: None, cgroup: cgroup.map(|(cgroup, _)| cgroup) };
         let confine = move || {
-            for door in &doors {
-                rustix::io::write(door, b"0")?;
-            }
+            entrance.enter(false)?;
             user.map_or(Ok(()), become_user)?;
             rustix::thread::set_no_new_privs(true)?;
             Ok(())

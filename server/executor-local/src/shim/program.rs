@@ -11,6 +11,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::{Pid, Resource, Rlimit};
 
+use crate::cgroup::{Entrance, Forked};
 use crate::spec::ShimSpec;
 
 /// A process that may be ended rather by the kernel than the server, or than its shim, when memory runs out.
@@ -30,7 +31,7 @@ pub(super) struct Program<'a> {
     /// Where the program may lie, in order.
     candidates: Vec<CString>,
     cwd: CString,
-    doors: Vec<File>,
+    entrance: Entrance,
 }
 
 /// What the child was doing when it failed; sent to the parent as a number.
@@ -63,7 +64,7 @@ impl<'a> Program<'a> {
         let name = argv.first().cloned().unwrap_or_default();
         let env: Result<_, _> =
             order.env.iter().map(|(key, value)| text(&format!("{key}={value}"))).collect();
-        let doors = order.cgroup.as_ref().map_or(Ok(Vec::new()), |cgroup| cgroup.doors());
+        let entrance = order.cgroup.as_ref().map_or(Ok(Entrance::default()), |cgroup| cgroup.entrance());
         Ok(Self {
             order,
             candidates: candidates(&name, &order.env)
@@ -74,7 +75,7 @@ impl<'a> Program<'a> {
             env: env?,
             cwd: CString::new(order.cwd.as_os_str().as_bytes())
                 .map_err(|_| StartError::ZeroByte(order.cwd.display().to_string()))?,
-            doors: doors.map_err(|error| StartError::System("enter its control group", error))?,
+            entrance: entrance.map_err(|error| StartError::System("enter its control group", error))?,
             name,
         })
     }
@@ -88,11 +89,10 @@ impl<'a> Program<'a> {
             rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(system("make a pipe"))?;
         // SAFETY: this process has one thread, so the child may use what it inherits; it calls only exec or _exit.
         #[allow(unsafe_code)]
-        let forked = unsafe { libc::fork() };
-        match forked {
-            0 => self.child(&argv, &env, stdio, &write),
-            -1 => Err(StartError::System("start a process", io::Error::last_os_error())),
-            pid => {
+        let forked = unsafe { self.entrance.fork() };
+        match forked.map_err(|error| StartError::System("start a process", error))? {
+            Forked::Child { inside } => self.child(inside, &argv, &env, stdio, &write),
+            Forked::Parent(pid) => {
                 drop(write);
                 self.verdict(read)?;
                 Pid::from_raw(pid).ok_or(StartError::System("start a process", io::ErrorKind::Other.into()))
@@ -118,12 +118,13 @@ impl<'a> Program<'a> {
     /// In the child: never returns.
     fn child(
         &self,
+        inside: bool,
         argv: &[*const libc::c_char],
         env: &[*const libc::c_char],
         stdio: &[File; 3],
         verdict: &OwnedFd,
     ) -> ! {
-        let (stage, errno) = match self.confine(stdio) {
+        let (stage, errno) = match self.confine(inside, stdio) {
             Err(failed) => failed,
             Ok(()) => (Stage::Exec, self.exec(argv, env)),
         };
@@ -138,12 +139,10 @@ impl<'a> Program<'a> {
     }
 
     /// In the child: its own session, its group, its identity, its folder.
-    fn confine(&self, stdio: &[File; 3]) -> Result<(), (Stage, Errno)> {
+    fn confine(&self, inside: bool, stdio: &[File; 3]) -> Result<(), (Stage, Errno)> {
         let at = |stage| move |errno| (stage, errno);
         rustix::process::setsid().map_err(at(Stage::Confine))?;
-        for door in &self.doors {
-            rustix::io::write(door, b"0").map_err(at(Stage::Confine))?;
-        }
+        self.entrance.enter(inside).map_err(at(Stage::Confine))?;
         // Opened here: a file that the parent had opened would be the parent's own score.
         if let Ok(score) = rustix::fs::open(OOM_FILE, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty()) {
             let _ = rustix::io::write(&score, OOM_SCORE);
@@ -182,7 +181,7 @@ impl<'a> Program<'a> {
         let most = rustix::process::getrlimit(Resource::Nofile).maximum.unwrap_or(limits.nofile);
         set(Resource::Nofile, limits.nofile.min(most));
         set(Resource::Core, 0);
-        if self.doors.is_empty() && limits.memory > 0 {
+        if self.entrance.is_empty() && limits.memory > 0 {
             // Sampling keeps the limit; this stops what grows faster. It counts address space, stacks of threads
             // among it, so it must leave room.
             set(Resource::Data, limits.memory.saturating_mul(4).saturating_add(ROOM));
