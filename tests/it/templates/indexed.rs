@@ -223,7 +223,7 @@ fn wrong_arguments_of_indexed_are_refused() {
         (
             "shards: 2, dispatch: dynamic, workers: 2, min_workers: 3",
             "min_workers",
-            "more than the 2 workers",
+            "more than the maximum of 2 workers",
         ),
     ] {
         let task = format!("  - {{name: a, template: indexed, arguments: {{script: a.py, {arguments}}}}}\n");

@@ -182,7 +182,7 @@ fn wrong_arguments_of_recommenders_are_refused() {
         ("model: din, data: events.txt", "data", ""),
         ("model: din, save: model.json", "save", ""),
         ("model: din, learning_rate: 0", "learning_rate", ""),
-        ("model: din, data: a.csv, rows: 5000", "rows", "only where there is no `data`"),
+        ("model: din, data: a.csv, rows: 5000", "rows", "only without `data`"),
     ] {
         let task = format!("  - {{name: a, template: recommenders, arguments: {{{arguments}}}}}\n");
         let said = app.expect(2, &["validate", &app.pipeline("wrong", &task)]).out;

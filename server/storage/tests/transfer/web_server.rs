@@ -1,5 +1,6 @@
 //! A web server on a free port that counts what it sends, and fails as it is told to.
 
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -51,6 +52,14 @@ pub struct Seen {
     pub uris: Vec<String>,
     /// Signatures and passwords, where there were any.
     pub authorizations: Vec<String>,
+}
+
+impl Seen {
+    /// How many ranges were asked for. A request that its client has given up may be read only after the next transfer began,
+    /// which asks for the same range: its bytes, and its request, count twice then.
+    pub fn different_ranges(&self) -> usize {
+        self.ranges.iter().collect::<BTreeSet<_>>().len()
+    }
 }
 
 #[derive(Clone, Default)]
