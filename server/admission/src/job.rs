@@ -167,7 +167,7 @@ impl Known {
 pub(crate) enum State {
     /// It waits.
     Waiting {
-        /// Time of creation or start.
+        /// Start time.
         since: Timestamp,
         /// Until when it does not borrow.
         cool_until: Option<Timestamp>,
@@ -179,7 +179,7 @@ pub(crate) enum State {
 /// What a job holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Held {
-    /// Time of creation or start.
+    /// Start time.
     pub(crate) since: Timestamp,
     /// Its priority with what waiting had added when it started. A job that has waited for days would otherwise be the
     /// newest, and the first to go, each time that it starts.

@@ -85,7 +85,7 @@ impl AlertKind {
 pub struct Alert {
     /// What kind of thing.
     pub kind: AlertKind,
-    /// Time of the event or change.
+    /// Time.
     pub at: Timestamp,
     /// Project.
     pub project: String,
@@ -107,7 +107,7 @@ pub struct Alert {
     /// Of how many of its instances.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub count: Option<u64>,
-    /// Time of creation or start.
+    /// Start time.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub since: Option<Timestamp>,
     /// What is said of it: a sentence of the server's own, in English.

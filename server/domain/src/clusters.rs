@@ -76,14 +76,14 @@ pub enum Standing {
     Connected,
     /// It does not answer.
     Away {
-        /// Time of creation or start.
+        /// Start time.
         since: Timestamp,
         /// Attempted operation and its result.
         why: String,
     },
     /// It does not know us (any more).
     Refused {
-        /// Time of creation or start.
+        /// Start time.
         since: Timestamp,
         /// What it says.
         why: String,

@@ -152,7 +152,7 @@ pub struct Member {
     pub user: User,
     /// What they may do.
     pub role: Role,
-    /// Time of creation or start.
+    /// Creation time.
     pub created_at: Timestamp,
     /// Counts its changes, from 1.
     pub revision: u64,
@@ -169,7 +169,7 @@ pub struct Session {
     pub key: String,
     /// The cookie before it, valid until the moment given.
     pub previous: Option<(String, Timestamp)>,
-    /// Time of creation or start.
+    /// Creation time.
     pub created_at: Timestamp,
     /// When the cookie was last replaced.
     pub renewed_at: Timestamp,
@@ -225,7 +225,7 @@ pub struct ApiToken {
     pub scope: Scope,
     /// Project to which the token is restricted, if set.
     pub project: Option<String>,
-    /// Time of creation or start.
+    /// Creation time.
     pub created_at: Timestamp,
     /// End time.
     pub expires_at: Option<Timestamp>,
@@ -268,7 +268,7 @@ pub struct Link {
     pub note: String,
     /// Name of the user who created it.
     pub created_by: String,
-    /// Time of creation or start.
+    /// Creation time.
     pub created_at: Timestamp,
     /// End time.
     pub expires_at: Timestamp,
@@ -281,7 +281,7 @@ pub struct Link {
 pub struct AuditEntry {
     /// A ULID, so that entries sort by time.
     pub id: String,
-    /// Time of the event or change.
+    /// Time.
     pub at: Timestamp,
     /// Who: the id, where the person has an account.
     pub user_id: Option<String>,

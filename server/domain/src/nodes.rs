@@ -67,7 +67,7 @@ impl NodeFailure {
 pub struct NodeAside {
     /// The node.
     pub of: NodeName,
-    /// Time of creation or start.
+    /// Start time.
     pub since: Timestamp,
     /// Reason.
     pub why: AsideReason,

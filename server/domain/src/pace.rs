@@ -12,7 +12,7 @@ use crate::quantity::is_zero;
 /// A step, and when its end was reported.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Mark {
-    /// Time of the event or change.
+    /// Time.
     pub at: Timestamp,
     /// How far the program was.
     pub step: f64,

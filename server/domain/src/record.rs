@@ -311,7 +311,7 @@ pub struct WishRecord {
     pub wish: Wish,
     /// Who wants it.
     pub user: String,
-    /// Time of creation or start.
+    /// Creation time.
     pub created_at: Timestamp,
 }
 

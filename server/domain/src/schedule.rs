@@ -98,7 +98,7 @@ pub struct ScheduleState {
     pub schedule: Option<Schedule>,
     /// Who set it as it is, or made it theirs: it runs in their name.
     pub set_by: String,
-    /// Time of the event or change.
+    /// Time at which it was set.
     pub set_at: Timestamp,
     /// All firings up to here have been dealt with.
     pub handled_at: Timestamp,
@@ -153,7 +153,7 @@ pub struct Look {
 /// What happened that a date is fired for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// Time of the event or change.
+    /// Time.
     pub at: Timestamp,
     /// The run that ended, or the path of the file that arrived.
     pub what: String,
@@ -239,7 +239,7 @@ pub struct Backfill {
     pub total: u32,
     /// Who wants it.
     pub created_by: String,
-    /// Time of creation or start.
+    /// Creation time.
     pub created_at: Timestamp,
     /// Who cancelled it, and when.
     pub cancelled: Option<(String, Timestamp)>,

@@ -206,7 +206,7 @@ pub enum InstanceState {
     Pending,
     /// What it needs has ended; it waits for a place.
     Waiting {
-        /// Time of creation or start.
+        /// Start time.
         since: Timestamp,
         /// Why, once it was looked at.
         #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -214,7 +214,7 @@ pub enum InstanceState {
     },
     /// It failed and will be tried again.
     Backoff {
-        /// Time of the event or change.
+        /// End time.
         until: Timestamp,
     },
     /// An attempt is on its way.
@@ -306,7 +306,7 @@ pub enum AttemptState {
     Submitting,
     /// Its workers run.
     Running {
-        /// Time of creation or start.
+        /// Start time.
         started_at: Timestamp,
     },
     /// It was told to stop.

@@ -65,7 +65,7 @@ pub enum Begin {
 pub struct Attempt {
     /// Where.
     pub cluster: Arc<Cluster>,
-    /// Subject.
+    /// Known state of the object.
     pub known: Known,
     /// Its objects.
     pub names: Arc<Names>,

@@ -54,7 +54,7 @@ pub struct Submitting<'a> {
     pub cluster: &'a Cluster,
     /// The namespace there.
     pub namespace: &'a str,
-    /// Subject.
+    /// Job.
     pub job: &'a Job,
     /// What its Secret is called.
     pub name: &'a str,

@@ -25,7 +25,7 @@ pub struct CheckReport {
 /// One thing that was looked at.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CheckLine {
-    /// Subject.
+    /// Name.
     pub name: String,
     /// Whether it is as it should be.
     pub ok: bool,

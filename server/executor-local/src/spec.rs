@@ -145,7 +145,7 @@ pub struct Started {
     pub pid: i32,
     /// When that process began, in clock ticks since boot: a pid alone may be used again.
     pub ticks: u64,
-    /// Time of the event or change.
+    /// Time.
     pub at: Timestamp,
     /// Where its processes are.
     pub cgroup: Option<Cgroup>,

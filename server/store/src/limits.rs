@@ -16,7 +16,7 @@ use crate::{Change, Store, audit, listen};
 pub struct LimitedStart {
     /// Attempt.
     pub attempt: AttemptKey,
-    /// Time of the event or change.
+    /// Time.
     pub at: Timestamp,
     /// The limits' names.
     pub limits: Vec<String>,

@@ -35,7 +35,7 @@ pub struct NewVersion {
     pub labels: JsonMap,
     /// Who stores it.
     pub user: String,
-    /// Time of the event or change.
+    /// Current time.
     pub now: Timestamp,
 }
 
@@ -80,7 +80,7 @@ pub struct PipelineVersion {
     pub message: String,
     /// Who stored it.
     pub user: String,
-    /// Time of the event or change.
+    /// Creation time.
     pub created_at: Timestamp,
 }
 

@@ -31,7 +31,7 @@ pub enum Event {
     Preparing(String),
     /// All of its workers that must start together run.
     Started {
-        /// Time of creation or start.
+        /// Time.
         at: Timestamp,
     },
     /// Its program said how far it is.

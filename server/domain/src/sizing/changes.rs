@@ -9,7 +9,7 @@ use crate::ids::AttemptKey;
 pub struct SizeChange {
     /// First attempt to which the change applied.
     pub attempt: AttemptKey,
-    /// Time of the event or change.
+    /// Time.
     pub at: Timestamp,
     /// What it gets, what the one before got, and why.
     pub sized: SizedRole,
@@ -26,6 +26,6 @@ pub struct Reverted {
     pub task: String,
     /// Author of the change.
     pub by: String,
-    /// Time of the event or change.
+    /// Time.
     pub at: Timestamp,
 }

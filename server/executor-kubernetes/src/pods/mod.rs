@@ -93,7 +93,7 @@ pub enum PodState {
     },
     /// Its program runs.
     Running {
-        /// Time of creation or start.
+        /// Start time.
         since: Timestamp,
     },
     /// It has ended.

@@ -45,7 +45,7 @@ pub enum SnapshotError {
     /// Something in it cannot be read.
     #[error("{} cannot be read", path.display())]
     Unreadable {
-        /// Subject.
+        /// Path.
         path: PathBuf,
         /// Reason.
         #[source]

@@ -89,7 +89,7 @@ impl From<&Caller> for Actor {
 pub struct Act<'s> {
     /// Where it is done.
     pub store: &'s Store,
-    /// Time of the event or change.
+    /// Current time.
     pub now: Timestamp,
     /// Author of the change.
     pub actor: Actor,

@@ -30,7 +30,7 @@ pub(crate) struct Parallel {
     pub(crate) width: f64,
     /// How high it is.
     pub(crate) height: f64,
-    /// Horizontally, from left to right.
+    /// Axes, from left to right.
     pub(crate) axes: Vec<DrawnAxis>,
     /// The better ones later, so that they are on top.
     pub(crate) lines: Vec<Line>,
