@@ -224,10 +224,15 @@ fn alive(hdfs: &Hdfs) -> Vec<String> {
 
 /// The parameter that says where Spark's jars are: on one machine YARN's containers need not be sent them.
 fn jars(app: &TestApp) -> String {
+    let folders = |folder: &Path| {
+        fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect::<Vec<_>>()
+    };
+    // PySpark has no wheel: as root a project builds it in a folder of its own, beside the shared environments.
     let find = || {
-        let environments = fs::read_dir(app.data().join("venvs")).unwrap().flatten();
-        let jars = |path: &Path| path.join("lib/python3.11/site-packages/pyspark/jars");
-        environments.map(|entry| jars(&entry.path())).find(|folder| folder.exists())
+        let environments = folders(&app.data().join("venvs"));
+        let own = environments.iter().flat_map(|folder| folders(folder));
+        let places = environments.iter().cloned().chain(own);
+        places.map(|path| path.join("lib/python3.11/site-packages/pyspark/jars")).find(|jars| jars.exists())
     };
     let folder = find().or_else(|| {
         run(app, 0, &job("spark-local"), &[]);
