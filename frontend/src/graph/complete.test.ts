@@ -26,7 +26,7 @@ function offered(text: string, task: string | null = "train", path: Path = ["arg
 test("everything that is known is offered", () => {
   expect(offered("{{ ^ }}")?.labels).toEqual([
     "item", "item.rate", "item.depth", "params.date", "params.rounds", "tasks.pull-data.outputs.rows", "tasks.pull-data.outputs.bytes", "tasks.count.outputs.",
-    "run.id", "run.date", "run.timestamp", "run.project", "run.user", "run.dir", "task.name", "workspace", "code", "range()",
+    "run.id", "run.date", "run.date_utc", "run.timestamp", "run.project", "run.user", "run.dir", "task.name", "workspace", "code", "range()",
   ]);
   expect(offered("{{ ^ }}")?.options.find(({ label }) => label === "params.rounds")?.detail).toBe("integer = 60");
 });

@@ -143,6 +143,7 @@ function detail(text: string): { detail?: string } {
 const RUN_TEXTS: Readonly<Record<(typeof RUN_NAMES)[number], string>> = {
   id: /* text */ "graph.names-run-id",
   date: /* text */ "graph.names-run-date",
+  date_utc: /* text */ "graph.names-run-date-utc",
   timestamp: /* text */ "graph.names-run-timestamp",
   project: /* text */ "graph.names-run-project",
   user: /* text */ "graph.names-run-user",
@@ -157,5 +158,5 @@ const FOLDERS: readonly Candidate[] = [
 const FILTERS: readonly Candidate[] = [
   "default(value)", "lower", "upper", "trim", "replace(old, new)", "split(by)", "join(by)", "length", "first", "last", "min", "max", "sum", "sort", "reverse",
   "unique", "list", "items", "map(attribute=name)", "select(test)", "reject(test)", "selectattr(name)", "rejectattr(name)", "int", "float", "string", "bool",
-  "round", "abs", "times(n)", "tojson", "days(n)", "weeks(n)", "months(n)", "hours(n)", "minutes(n)", "days_until(date)", "format('%Y/%m/%d')",
+  "round", "abs", "times(n)", "tojson", "days(n)", "weeks(n)", "months(n)", "hours(n)", "minutes(n)", "days_until(date)", "timezone('Asia/Shanghai')", "format('%Y/%m/%d')",
 ].map((form) => ({ label: form.replace(/\(.*/, ""), kind: "filter" as const, ...(form.includes("(") ? { detail: form } : {}) }));

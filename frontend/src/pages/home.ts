@@ -2,6 +2,7 @@
 
 import { live } from "../core/live";
 import { paintTimes } from "../core/time";
+import { watchSizing } from "../people/sizing";
 import { Refresher, takeParts } from "../run/refresh";
 
 /** Why something waits changes without an event of its own. */
@@ -9,6 +10,7 @@ const LOOK_AGAIN_MS = 15_000;
 
 /** Starts it. */
 export function start(): void {
+  watchSizing();
   const refresher = new Refresher((fresh) => {
     takeParts(fresh, ["home"]);
     paintTimes();

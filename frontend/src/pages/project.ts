@@ -9,6 +9,7 @@ import { onSubmit, trying } from "../core/form";
 import { t } from "../core/texts";
 import { toastLater } from "../core/toast";
 import { watchBudget } from "../people/budget";
+import { watchSizing } from "../people/sizing";
 
 type Project = components["schemas"]["ProjectView"];
 
@@ -17,6 +18,7 @@ export function start(): void {
   const places = document.querySelector<HTMLFormElement>("#places-form");
   if (places) onSubmit(places, (data) => bind(places, data));
   watchBudget(document.querySelector<HTMLElement>("#set-budget"));
+  watchSizing();
   const settings = document.querySelector<HTMLFormElement>("#settings-form");
   if (!settings) return;
   const project = settings.dataset["project"] ?? "";

@@ -4,6 +4,7 @@ import { request } from "../api/client";
 import { Plot } from "../components/plot";
 import { h, need } from "../core/dom";
 import { trying } from "../core/form";
+import { t } from "../core/texts";
 import { plots, type Line, type Series } from "./series";
 import type { Tab } from "./tab";
 
@@ -25,10 +26,16 @@ export function open(run: string): Tab {
   return { refreshed: read };
 }
 
+/** What a plot cannot show: values that are no finite numbers. */
+function notes(lines: readonly Line[]): string {
+  const shown = lines.filter((line) => line.notFinite !== undefined);
+  return shown.map(({ label, notFinite }) => t("run.not-finite", { line: label, value: notFinite?.value ?? "", step: notFinite?.step ?? 0, n: notFinite?.count ?? 0 })).join(" ");
+}
+
 /** Plots by name; one that is there is brought up to date where it is. */
 export class Plots {
   readonly #box: HTMLElement;
-  readonly #drawn = new Map<string, Plot>();
+  readonly #drawn = new Map<string, { plot: Plot; note: HTMLElement }>();
 
   constructor(box: HTMLElement) {
     this.#box = box;
@@ -39,12 +46,14 @@ export class Plots {
     for (const [name, lines] of wanted) {
       const known = this.#drawn.get(name);
       if (known !== undefined) {
-        known.update(lines);
+        known.plot.update(lines);
+        known.note.textContent = notes(lines);
         continue;
       }
-      const place = h("div", { class: "card padded" });
-      this.#box.append(place);
-      this.#drawn.set(name, new Plot(place, { title: name, series: lines }));
+      const place = h("div");
+      const note = h("p", { class: "plot-note" }, notes(lines));
+      this.#box.append(h("div", { class: "card padded" }, place, note));
+      this.#drawn.set(name, { plot: new Plot(place, { title: name, series: lines }), note });
     }
   }
 }

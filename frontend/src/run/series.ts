@@ -5,14 +5,23 @@ export interface Series {
   readonly name: string;
   readonly task: string;
   readonly instance: number;
-  readonly points: readonly (readonly [number, number])[];
+  readonly points: readonly (readonly [number, number | null])[];
+  readonly not_finite?: NotFinite | null;
+}
+
+/** Values of a series that are NaN or infinite: how many, and the first one. */
+export interface NotFinite {
+  readonly count: number;
+  readonly step: number;
+  readonly value: string;
 }
 
 /** A line of a plot. */
 export interface Line {
   readonly label: string;
   readonly x: number[];
-  readonly y: number[];
+  readonly y: (number | null)[];
+  readonly notFinite?: NotFinite;
 }
 
 /** The plots, by name. */
@@ -21,13 +30,14 @@ export function plots(series: readonly Series[], prefix = ""): Map<string, Line[
   for (const one of series) {
     const several = series.some((other) => other.name === one.name && other.task === one.task && other.instance !== one.instance);
     const label = prefix + (several ? `${one.task}#${one.instance}` : one.task);
-    found.set(one.name, [...(found.get(one.name) ?? []), line(label, one.points)]);
+    found.set(one.name, [...(found.get(one.name) ?? []), line(label, one)]);
   }
   return found;
 }
 
 /** A line; of several values of one step, the last counts: a run that was resumed reports steps again. */
-function line(label: string, points: Series["points"]): Line {
+function line(label: string, { points, not_finite: notFinite }: Series): Line {
   const bySteps = [...new Map(points.map(([step, value]) => [step, value]))].sort(([a], [b]) => a - b);
-  return { label, x: bySteps.map(([step]) => step), y: bySteps.map(([, value]) => value) };
+  const drawn = { label, x: bySteps.map(([step]) => step), y: bySteps.map(([, value]) => value) };
+  return notFinite ? { ...drawn, notFinite } : drawn;
 }

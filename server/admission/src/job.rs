@@ -37,7 +37,7 @@ pub struct Spec {
     pub elastic: Option<Elastic>,
     /// Named limits that it holds while it runs.
     pub named: Vec<String>,
-    /// Where the cluster is one node: whether it must not share it with other tasks of its run, or they may have to be kept
+    /// Where the cluster is one node: whether it must not share it with other jobs of its run, or they may have to be kept
     /// apart from it.
     pub apart: Option<Apart>,
     /// How long it takes, as its history has it.
@@ -50,11 +50,9 @@ pub struct Spec {
     pub server: String,
 }
 
-/// Which tasks of a run must not share a node.
+/// Which jobs of a run must not share a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Apart {
-    /// Task.
-    pub task: u32,
     /// Whether it must be alone; else only those that must be keep away from it.
     pub required: bool,
 }

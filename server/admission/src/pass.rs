@@ -380,7 +380,7 @@ impl<'d> Passing<'d> {
         let begun = self.begun.iter().map(|(job, _)| *job);
         held.filter(|job| !self.gone.contains(job)).chain(begun).find(|job| {
             let other = self.desk.spec(*job).filter(|spec| spec.run == run).and_then(|spec| spec.apart);
-            other.is_some_and(|other| other.task != own.task && (other.required || own.required))
+            other.is_some_and(|other| other.required || own.required)
         })
     }
 

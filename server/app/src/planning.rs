@@ -6,6 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use anyhow::Context;
 use cubeloom_compiler::{Document, PlanInputs, Planned, missing_files, parse_pipeline, plan};
 use cubeloom_domain::executor::Facts;
+use cubeloom_domain::json::exact;
 use cubeloom_domain::plan::RunContext;
 use cubeloom_domain::template::TemplateSet;
 use cubeloom_domain::{JsonMap, Problem, RunId, Timestamp};
@@ -101,6 +102,7 @@ pub fn context(now: Timestamp, code: Option<String>) -> anyhow::Result<RunContex
         project: PROJECT.into(),
         user: machine::user(),
         date: now,
+        timezone: None,
         code,
     })
 }
@@ -121,7 +123,7 @@ fn read_parameters(path: &Path) -> anyhow::Result<JsonMap> {
     let text = fs::read_to_string(path)
         .with_context(|| format!("the parameters {} cannot be read", path.display()))?;
     let read = if text.trim_start().starts_with('{') {
-        serde_json::from_str(&text).map_err(|error| error.to_string())
+        serde_json::from_slice(&exact(text.as_bytes())).map_err(|error| error.to_string())
     } else {
         toml::from_str(&text).map_err(|error| error.message().to_owned())
     };

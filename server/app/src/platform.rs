@@ -61,7 +61,7 @@ impl Platform {
         let mails = config.settings.smtp.host.is_some();
         let store = Store::open(&Options { mails, ..Options::new(url) }).await?;
         let clock = Arc::new(MachineClock::start());
-        store.date_first_project(clock.now()).await?;
+        store.complete_first_project(clock.now(), config.settings.sizing.default).await?;
         Ok(Self { config, data, store, clock, executor: Mutex::default(), clusters: Mutex::default() })
     }
 

@@ -193,6 +193,7 @@ fn settings(platform: &Platform, url: String) -> anyhow::Result<Settings> {
         slurm: !platform.config.settings.slurm.is_empty(),
         oidc: oidc(&platform.config)?,
         terminals: terminals(&platform.config),
+        sizing: platform.config.settings.sizing.default,
         currency: platform.config.settings.accounting.currency.clone(),
         nodes: platform.config.settings.nodes.rule(),
         alerts: alerts(&platform.config)?,

@@ -11,7 +11,7 @@ use cubeloom_domain::{AttemptKey, Bytes, InstanceIx, JsonMap, TaskIx};
 use serde_json::Value;
 
 use crate::Outputs;
-use crate::arguments::check;
+use crate::arguments::{check, in_words};
 use crate::expression::{Args, Mistake, Scope, bare, render, render_value, to_text};
 use crate::path::Path;
 use crate::plan::elements;
@@ -126,7 +126,10 @@ pub fn job(
         preflight: planned
             .preflight
             .map(|policy| JobPreflight { wait: policy.wait, bounds: Bounds::default() }),
-        call: planned.calls.then(|| call(&Given { planned, late: &late })),
+        call: planned.calls.then(|| Call {
+            timezone: plan.context.timezone.clone(),
+            ..call(&Given { planned, late: &late })
+        }),
     })
 }
 
@@ -166,6 +169,7 @@ fn call(given: &Given<'_>) -> Call {
             },
         },
         parameters: given.argument("parameters").and_then(Value::as_object).cloned().unwrap_or_default(),
+        timezone: None,
     }
 }
 
@@ -268,8 +272,9 @@ fn late_arguments(
     let mut late = JsonMap::new();
     for (name, argument) in &planned.arguments {
         if let Late::Source(source) = argument {
-            let value = render_value(source, scope)
+            let mut value = render_value(source, scope)
                 .map_err(|mistake| Wrong { path: format!("/arguments/{name}"), message: mistake.message })?;
+            in_words(&template.parameters, name, source, &mut value, None);
             late.insert(name.clone(), value);
         }
     }

@@ -9,6 +9,21 @@ use cubeloom_domain::search::{Best, Trial};
 use cubeloom_domain::state::InstanceState;
 use serde_json::Value;
 
+/// What expressions read of a task. A loop of which no instance ran has reported no names: whatever is read of it is a list
+/// of nulls, one an instance, and that of a loop over nothing is empty. Such a list stands in the place of the outputs.
+#[must_use]
+pub fn readable_outputs(
+    task: &PlannedTask,
+    items: Option<&[Value]>,
+    instances: &[(&InstanceState, &Report)],
+) -> Value {
+    let expanded = task.for_each.is_some() && items.is_some();
+    if expanded && instances.iter().all(|(state, _)| matches!(state, InstanceState::Skipped { .. })) {
+        return Value::Array(vec![Value::Null; instances.len()]);
+    }
+    Value::Object(outputs_of(task, items, instances))
+}
+
 /// A task's outputs, from its instances in their order. Of an expanded one, of each name the list over its instances, null
 /// where it is missing; of a search, also the best trial.
 #[must_use]
@@ -21,7 +36,8 @@ pub fn outputs_of(
         return instances.first().map(|(_, report)| report.outputs.clone()).unwrap_or_default();
     }
     let best = best(task, items, instances).map(|best| (Best::OUTPUT.to_owned(), best.output()));
-    let names: BTreeSet<&String> = instances.iter().flat_map(|(_, report)| report.outputs.keys()).collect();
+    let reported = instances.iter().flat_map(|(_, report)| report.outputs.keys());
+    let names: BTreeSet<&String> = reported.chain(&task.outputs).collect();
     let value = |name: &String, report: &Report| report.outputs.get(name).cloned().unwrap_or_default();
     let list = |name: &String| instances.iter().map(|(_, report)| value(name, report)).collect();
     let lists = names.into_iter().map(|name| (name.clone(), Value::Array(list(name))));

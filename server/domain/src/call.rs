@@ -12,6 +12,9 @@ pub struct Call {
     /// Its parameters; texts are read by the declared types.
     #[serde(skip_serializing_if = "JsonMap::is_empty", default)]
     pub parameters: JsonMap,
+    /// The time zone of the calling run's dates, for a pipeline whose schedule names none.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub timezone: Option<String>,
 }
 
 /// What a task runs.

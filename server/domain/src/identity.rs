@@ -50,10 +50,20 @@ pub struct Project {
     pub places: Places,
     /// Whether CPU and memory are chosen from real use, for tasks that do not say it.
     pub sizing: SizingMode,
+    /// Whether the mode was chosen: by a person, or by the setting for new projects. Else its owners are asked.
+    pub sizing_chosen: bool,
     /// Creation time.
     pub created_at: Timestamp,
     /// Counts its changes, from 1.
     pub revision: u64,
+}
+
+impl Project {
+    /// Whether its owners are asked if right-sizing is to be on: nobody has chosen, and it is not.
+    #[must_use]
+    pub fn asks_sizing(&self) -> bool {
+        !self.sizing_chosen && self.sizing != SizingMode::Auto
+    }
 }
 
 /// Retention settings of a project for finished jobs.

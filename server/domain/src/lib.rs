@@ -24,6 +24,7 @@ pub mod identity;
 pub mod idle;
 pub mod ids;
 pub mod job;
+pub mod json;
 pub mod kubernetes;
 pub mod limit;
 pub mod logs;

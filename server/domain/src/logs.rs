@@ -100,3 +100,67 @@ pub trait Logs: Send + Sync {
     /// It cannot be read.
     fn reported<'a>(&'a self, key: &'a AttemptKey) -> BoxFuture<'a, io::Result<Vec<Arc<Report>>>>;
 }
+
+/// First window in which the last lines of a log are sought, in bytes.
+const WINDOW: u64 = 256 << 10;
+
+/// Where the last `lines` lines of a log begin, in bytes. At most `most` bytes of its end are read: of longer lines there
+/// are fewer.
+///
+/// # Errors
+/// The log cannot be read.
+pub async fn before_last(
+    logs: &dyn Logs,
+    key: &AttemptKey,
+    log: &Log,
+    lines: usize,
+    most: u64,
+) -> io::Result<u64> {
+    let mut window = WINDOW.min(most);
+    loop {
+        let from = log.length.saturating_sub(window);
+        let limit = usize::try_from(log.length - from).unwrap_or(usize::MAX);
+        let bytes = logs.read(key, &log.name, from, limit).await?.bytes;
+        let (begin, all) = last_lines(&bytes, lines, from == 0);
+        if all || from == 0 || window == most {
+            return Ok(from + begin as u64);
+        }
+        window = window.saturating_mul(4).min(most);
+    }
+}
+
+/// Where the last `count` lines of these bytes begin, and whether there are so many; `first` when they are the log from
+/// its beginning.
+fn last_lines(bytes: &[u8], count: usize, first: bool) -> (usize, bool) {
+    if count == 0 {
+        return (bytes.len(), true);
+    }
+    let body = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+    let ends = body.iter().enumerate().rev().filter(|(_, byte)| **byte == b'\n');
+    let (mut start, mut found) = (None, 0);
+    for (at, _) in ends.take(count) {
+        (start, found) = (Some(at + 1), found + 1);
+    }
+    match start {
+        Some(start) if found == count => (start, true),
+        // Fewer lines than asked for: all of them, but for one whose beginning is not here.
+        start => (if first { 0 } else { start.unwrap_or(0) }, false),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_lines_begin_where_they_begin() {
+        let text = b"one\ntwo\nthree\n";
+        assert_eq!(last_lines(text, 1, true), (8, true));
+        assert_eq!(last_lines(text, 2, true), (4, true));
+        assert_eq!(last_lines(text, 3, true), (0, false));
+        assert_eq!(last_lines(text, 9, false), (4, false));
+        assert_eq!(last_lines(b"one\ntw", 1, true), (4, true));
+        assert_eq!(last_lines(text, 0, true), (text.len(), true));
+        assert_eq!(last_lines(b"", 5, true), (0, false));
+    }
+}

@@ -117,6 +117,10 @@ pub enum ParameterType {
     Object,
 }
 
+/// Numbers as they stand in a document, by JSON pointer, where JSON writes them in another way: `1e-3` becomes the word of a
+/// command as it is.
+pub type Written = BTreeMap<String, String>;
+
 // A document may hold 100,000, most of which have few of the fields: the large ones are boxed.
 /// One node of a pipeline.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -133,6 +137,10 @@ pub struct Task {
     #[serde(skip_serializing_if = "JsonMap::is_empty", default)]
     #[schemars(with = "BTreeMap<String, Value>")]
     pub arguments: JsonMap,
+    /// Numbers of the arguments that JSON writes in another way than the document.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub written: Option<Box<Written>>,
     /// The tasks that come before it.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub needs: Vec<String>,
@@ -463,10 +471,10 @@ pub struct ElasticRange {
 pub enum SizingMode {
     /// Never.
     Off,
-    /// Only said.
-    #[default]
+    /// Show recommendations only.
     Advise,
     /// Apply recommendations automatically.
+    #[default]
     Auto,
 }
 

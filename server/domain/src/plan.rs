@@ -34,6 +34,9 @@ pub struct RunContext {
     pub user: String,
     /// The moment that the run stands for: its schedule's, or that of its creation.
     pub date: Timestamp,
+    /// IANA name of the time zone in which `run.date` is: that of its pipeline's schedule; absent: UTC.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub timezone: Option<String>,
     /// SHA-256 of the pipeline's folder as it was when the run was started, if it came with one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub code: Option<String>,

@@ -135,6 +135,16 @@ pub enum Goal {
 }
 
 impl Goal {
+    /// A measured value as it is compared with those of other trials: one that is not finite is worse than all.
+    #[must_use]
+    pub fn comparable(self, value: f64) -> f64 {
+        match self {
+            _ if value.is_finite() => value,
+            Self::Maximize => f64::NEG_INFINITY,
+            Self::Minimize => f64::INFINITY,
+        }
+    }
+
     /// Whether one value is better than another.
     #[must_use]
     pub fn prefers(self, value: f64, other: f64) -> bool {
@@ -179,9 +189,15 @@ pub struct PlannedSearch {
 
 impl PlannedSearch {
     /// How good a trial was: the metric's value at its last step, of the lowest rank that reported it there, or where it has
-    /// no steps the last value; or else the output of this name, where it is a number.
+    /// no steps the last value; or else the output of this name, where it is a number. A value that is not finite is none.
     #[must_use]
     pub fn value(&self, report: &Report) -> Option<f64> {
+        self.last(report).filter(|value| value.is_finite())
+    }
+
+    /// The same, also where it is NaN or infinite.
+    #[must_use]
+    pub fn last(&self, report: &Report) -> Option<f64> {
         let values = || report.metrics.iter().filter(|metric| metric.name == self.of);
         let stepped = values().filter_map(|metric| Some((metric.step?, metric.value)));
         let last = stepped.reduce(|last, next| if next.0 > last.0 { next } else { last });

@@ -23,7 +23,7 @@ pub enum WaitRule {
     PersonsCap,
     /// As many tasks as may hold a named limit do, or have been started with it lately.
     NamedLimit,
-    /// It must not share its node with another task of its run.
+    /// It must not share its node with another job of its run.
     Apart,
     /// It would delay a job that is ahead of it.
     Behind,

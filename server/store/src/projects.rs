@@ -3,6 +3,7 @@
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::executor::BoxFuture;
 use cubeloom_domain::identity::{AuditEntry, Keeping, Keeps, Places, Project};
+use cubeloom_domain::pipeline::SizingMode;
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
 
@@ -29,11 +30,11 @@ impl Store {
             let mut values =
                 Values::texts("project", &[&project.name, &project.label, &project.description])?;
             values.int(project.created_at.0)?.json(&project.keeping)?.json(&project.places)?;
-            values.text(project.sizing.as_str())?;
+            values.text(project.sizing.as_str())?.int(i64::from(project.sizing_chosen))?;
             let rows = execute(
                 connection,
                 "INSERT INTO projects (name, label, description, created_at, keeping_json, places_json, sizing, \
-                 revision) VALUES ($1, $2, $3, $4, $5, $6, $7, 1) ON CONFLICT (name) DO NOTHING",
+                 sizing_chosen, revision) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 1) ON CONFLICT (name) DO NOTHING",
                 values,
             )
             .await?;
@@ -46,19 +47,21 @@ impl Store {
         .await
     }
 
-    /// Says since when there is the project that every new database has, unless that is known.
+    /// Completes the project that every new database has: since when it exists, and its right-sizing mode. One that has been
+    /// completed stays as it is.
     ///
     /// # Errors
     /// When the database refuses.
-    pub async fn date_first_project(&self, now: Timestamp) -> Result<(), StoreError> {
+    pub async fn complete_first_project(&self, now: Timestamp, sizing: SizingMode) -> Result<(), StoreError> {
         let dated = |project: Project| project.created_at.0 > 0;
         if self.project("default").await?.is_none_or(dated) {
             return Ok(());
         }
         self.transact(async |connection| {
-            let mut values = Values::new("project", 1);
+            let mut values = Values::texts("project", &[sizing.as_str()])?;
             values.int(now.0)?;
-            let sql = "UPDATE projects SET created_at = $1 WHERE name = 'default' AND created_at = 0";
+            let sql = "UPDATE projects SET sizing = $1, sizing_chosen = 1, created_at = $2 \
+                       WHERE name = 'default' AND created_at = 0";
             execute(connection, sql, values).await.map(|_| ())
         })
         .await
@@ -69,7 +72,7 @@ impl Store {
     /// # Errors
     /// When the database refuses.
     pub async fn project(&self, name: &str) -> Result<Option<Project>, StoreError> {
-        let sql = "SELECT name, label, description, keeping_json, places_json, sizing, created_at, revision FROM projects \
+        let sql = "SELECT name, label, description, keeping_json, places_json, sizing, sizing_chosen, created_at, revision FROM projects \
                    WHERE name = $1";
         self.one(sql, Values::texts("project", &[name])?, read).await
     }
@@ -80,12 +83,12 @@ impl Store {
     /// When the database refuses.
     pub async fn projects(&self, of_user: Option<&str>) -> Result<Vec<Project>, StoreError> {
         let Some(user) = of_user else {
-            let sql = "SELECT name, label, description, keeping_json, places_json, sizing, created_at, revision FROM projects \
+            let sql = "SELECT name, label, description, keeping_json, places_json, sizing, sizing_chosen, created_at, revision FROM projects \
                        ORDER BY name";
             return self.all(sql, Values::new("project", 0), read).await;
         };
-        let sql = "SELECT p.name, p.label, p.description, p.keeping_json, p.places_json, p.sizing, p.created_at, p.revision \
-                   FROM projects p JOIN members m ON m.project = p.name WHERE m.user_id = $1 ORDER BY p.name";
+        let sql = "SELECT p.name, p.label, p.description, p.keeping_json, p.places_json, p.sizing, p.sizing_chosen, p.created_at, \
+                   p.revision FROM projects p JOIN members m ON m.project = p.name WHERE m.user_id = $1 ORDER BY p.name";
         self.all(sql, Values::texts("project", &[user])?, read).await
     }
 
@@ -104,9 +107,10 @@ impl Store {
             let Change::Done(revision) = change else { return Ok(change) };
             let mut values =
                 Values::texts("project", &[&project.name, &project.label, &project.description])?;
-            values.json(&project.keeping)?.json(&project.places)?.text(project.sizing.as_str())?.int(revision)?;
+            values.json(&project.keeping)?.json(&project.places)?.text(project.sizing.as_str())?;
+            values.int(i64::from(project.sizing_chosen))?.int(revision)?;
             let sql = "UPDATE projects SET label = $2, description = $3, keeping_json = $4, places_json = $5, \
-                       sizing = $6, revision = $7 WHERE name = $1";
+                       sizing = $6, sizing_chosen = $7, revision = $8 WHERE name = $1";
             execute(connection, sql, values).await?;
             audit::write(connection, audit).await?;
             Ok(change)
@@ -250,6 +254,7 @@ fn read(row: &AnyRow) -> Result<Project, StoreError> {
         keeping: columns.json()?,
         places: columns.json()?,
         sizing: columns.word()?,
+        sizing_chosen: columns.int::<i64>()? != 0,
         created_at: columns.time()?,
         revision: columns.int()?,
     })

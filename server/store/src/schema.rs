@@ -35,6 +35,7 @@ const MIGRATIONS: &[(i64, &str)] = &[
     (25, include_str!("../../../migrations/0025_size_changes_by_time.sql")),
     (26, include_str!("../../../migrations/0026_mails.sql")),
     (27, include_str!("../../../migrations/0027_audit.sql")),
+    (28, include_str!("../../../migrations/0028_sizing_chosen.sql")),
 ];
 
 /// Makes two programs that start together take turns; the transaction's end lets go of it.

@@ -1,11 +1,14 @@
 //! Extractors whose refusals are problem documents that name the field.
 
+use std::borrow::Cow;
+
 use axum::body::Bytes;
 use axum::extract::rejection::{BytesRejection, JsonRejection, PathRejection, QueryRejection};
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
+use cubeloom_domain::json::exact;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -23,6 +26,10 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
         let body = Request::from_parts(parts.clone(), body);
         let bytes = Bytes::from_request(body, state).await.map_err(|rejection| of_body(&rejection))?;
         check(&bytes)?;
+        let bytes = match exact(&bytes) {
+            Cow::Borrowed(_) => bytes,
+            Cow::Owned(rewritten) => rewritten.into(),
+        };
         axum::Json::<T>::from_request(Request::from_parts(parts, bytes.into()), state)
             .await
             .map(|axum::Json(value)| Self(value))

@@ -15,13 +15,27 @@ use crate::texts::{Lang, filled};
 #[folder = "../../texts/sentences"]
 struct Files;
 
+/// The arguments that hold words of the server, which are put into Chinese as well. Every other argument, and each that
+/// stands in backticks, is what a person or a program wrote: a task called `notes` keeps its name.
+const WORDS: [&str; 25] = [
+    "all", "bounds", "error", "expected", "found", "free", "going", "has", "held", "limit", "message",
+    "needed", "object", "only", "position", "reason", "refused", "resource", "rest", "rights", "sentence",
+    "state", "what", "which", "why",
+];
+
 /// A sentence as it is known.
 struct Pattern {
-    /// What stands before, between and after the values.
+    /// What stands before, between and after the arguments.
     words: Vec<String>,
-    /// The values' names, one fewer than there are pieces of `words`.
-    names: Vec<String>,
+    /// The arguments, one fewer than there are pieces of `words`.
+    arguments: Vec<Argument>,
     chinese: String,
+}
+
+struct Argument {
+    name: String,
+    /// Whether it holds words of the server.
+    of_server: bool,
 }
 
 static PATTERNS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
@@ -39,16 +53,17 @@ static PATTERNS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
 
 impl Pattern {
     fn new(english: &str, chinese: String) -> Self {
-        let (mut words, mut names, mut rest) = (Vec::new(), Vec::new(), english);
+        let (mut words, mut arguments, mut rest) = (Vec::new(), Vec::new(), english);
         while let Some((before, (name, behind))) =
             rest.split_once('{').and_then(|(before, after)| Some((before, after.split_once('}')?)))
         {
             words.push(before.to_owned());
-            names.push(name.to_owned());
+            let of_server = WORDS.contains(&name) && !before.ends_with('`');
+            arguments.push(Argument { name: name.to_owned(), of_server });
             rest = behind;
         }
         words.push(rest.to_owned());
-        Self { words, names, chinese }
+        Self { words, arguments, chinese }
     }
 
     /// The values of a sentence that has these words.
@@ -58,7 +73,7 @@ impl Pattern {
             return (sentence == first).then(Vec::new);
         };
         let mut rest = sentence.strip_prefix(first.as_str())?.strip_suffix(last.as_str())?;
-        let mut values = Vec::with_capacity(self.names.len());
+        let mut values = Vec::with_capacity(self.arguments.len());
         for words in between {
             let (value, behind) = rest.split_once(words.as_str())?;
             values.push(value);
@@ -78,15 +93,18 @@ pub fn said(lang: Lang, sentence: &str) -> String {
     }
 }
 
-/// The sentence in Chinese, if it is known. What is a sentence in it is put into Chinese, too.
+/// The sentence in Chinese, if it is known, with the server's words in it.
 fn in_chinese(sentence: &str) -> Option<String> {
     let found = PATTERNS.iter().find_map(|pattern| Some((pattern, pattern.values(sentence)?)));
     let (pattern, values) = found?;
     let values: Vec<(&str, String)> = pattern
-        .names
+        .arguments
         .iter()
         .zip(values)
-        .map(|(name, value)| (name.as_str(), in_chinese(value).unwrap_or_else(|| value.to_owned())))
+        .map(|(argument, value)| {
+            let known = argument.of_server.then(|| in_chinese(value)).flatten();
+            (argument.name.as_str(), known.unwrap_or_else(|| value.to_owned()))
+        })
         .collect();
     Some(filled(&pattern.chinese, &values))
 }
@@ -111,5 +129,45 @@ mod tests {
         assert_eq!(of("asks for 8 CPU, 1 is free"), "需要 8 CPU 核，空闲 1");
         assert_eq!(of("said by nobody"), "said by nobody");
         assert_eq!(said(Lang::En, "asks for 8 CPU, 4 are free"), "asks for 8 CPU, 4 are free");
+    }
+    /// A task, a user or a file may be called as a sentence of ours reads.
+    #[test]
+    fn what_others_wrote_is_never_put_into_chinese() {
+        assert_eq!(
+            said(Lang::Zh, "the task `notes` has no outputs: it was not run"),
+            "任务 `notes` 没有输出：它没有运行"
+        );
+        let ours = "notes";
+        for pattern in PATTERNS.iter() {
+            for (n, argument) in pattern.arguments.iter().enumerate().filter(|(_, it)| !it.of_server) {
+                let value = |m: usize| if m == n { ours } else { "‹x›" };
+                let mut sentence = String::new();
+                for (m, words) in pattern.words.iter().enumerate() {
+                    sentence.push_str(words);
+                    if m < pattern.arguments.len() {
+                        sentence.push_str(value(m));
+                    }
+                }
+                // Chinese may leave an argument out, and another sentence may fit better.
+                let once = pattern.arguments.iter().filter(|other| other.name == argument.name).count() == 1;
+                let meant = once && pattern.chinese.contains(&format!("{{{}}}", argument.name));
+                let first = PATTERNS.iter().find(|it| it.values(&sentence).is_some());
+                if meant && first.is_some_and(|it| std::ptr::eq(it, pattern)) {
+                    let chinese = said(Lang::Zh, &sentence);
+                    assert!(chinese.contains(ours), "{sentence}: {chinese}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn each_argument_with_words_of_the_server_occurs() {
+        let named = |name: &str| {
+            PATTERNS
+                .iter()
+                .any(|it| it.arguments.iter().any(|argument| argument.of_server && argument.name == name))
+        };
+        let missing: Vec<&str> = WORDS.into_iter().filter(|name| !named(name)).collect();
+        assert!(missing.is_empty(), "{missing:?}");
     }
 }

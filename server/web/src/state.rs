@@ -9,6 +9,7 @@ use cubeloom_domain::clusters::{ClusterFault, ClusterSettings, Clusters, MakeClu
 use cubeloom_domain::event::RunEvent;
 use cubeloom_domain::executor::{BoxFuture, Executor};
 use cubeloom_domain::nodes::NodeRule;
+use cubeloom_domain::pipeline::SizingMode;
 use cubeloom_domain::template::{InstalledTemplate, TemplateSet};
 use cubeloom_domain::{Clock, Timestamp};
 use cubeloom_monitoring::advice::Thresholds;
@@ -142,6 +143,8 @@ pub struct Settings {
     pub oidc: Option<oidc::Settings>,
     /// Terminals where tasks have failed.
     pub terminals: TerminalSettings,
+    /// Right-sizing mode of new projects.
+    pub sizing: SizingMode,
     /// What prices are in, where that is told.
     pub currency: Option<String>,
     /// Alerts to people.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use cubeloom_domain::executor::{Artifact, Metric, Progress, Report};
+use cubeloom_domain::json::of_program;
 use cubeloom_domain::model::ReportedModel;
 use cubeloom_domain::outcome::{Failure, FailureKind};
 use cubeloom_domain::preflight::Tested;
@@ -143,7 +144,7 @@ pub fn add(report: &mut Report, worker: &str, text: &[u8]) {
     let mut own = JsonMap::new();
     let mut bad = 0usize;
     for line in text.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()) {
-        match serde_json::from_slice(line) {
+        match serde_json::from_slice(&of_program(line)) {
             Ok(Line::Output(values)) => own.extend(values),
             Ok(Line::Metric(metric)) => report.metrics.push(metric),
             Ok(Line::Checkpoint(value)) => report.checkpoint = Some(value),

@@ -2,6 +2,7 @@
 
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::executor::{Metric, Progress};
+use cubeloom_domain::json::of_program;
 use cubeloom_domain::pace::{Gait, Pace};
 use cubeloom_domain::preflight::Tested;
 
@@ -142,7 +143,7 @@ impl Tails {
             tail.offset += whole as u64;
             tail.has_more = whole > 0 && piece.bytes.len() == STEP && length > tail.offset;
             for line in piece.bytes[..whole].split(|byte| *byte == b'\n') {
-                match serde_json::from_slice(line) {
+                match serde_json::from_slice(&of_program(line)) {
                     Ok(Line::Progress(said)) => {
                         let at = said.at();
                         tail.is_clock_wrong |= at.is_some_and(|at| at < began);

@@ -121,7 +121,7 @@ def _noted(run: _Run, said: list[str]) -> list[str]:
 
 
 def _announced(words: list[str]) -> bool:
-    return any("shares no host with another task of its run" in each for each in words)
+    return any("shares no host with another job of its run" in each for each in words)
 
 
 def _packed(api: Api, facts: Path) -> str:

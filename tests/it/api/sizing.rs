@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::runs::help::{document, id, start, task, until, until_task};
 use super::support::{Client, Server, Who};
-use crate::support::wait_for;
+use crate::support::{TestApp, wait_for};
 
 const PIPELINES: &str = "/projects/default/pipelines";
 const SIZING: &str = "/projects/default/pipelines/hungry/tasks/eat/sizing";
@@ -307,8 +307,48 @@ fn a_project_says_whether_it_is_sized() {
     let server = Server::start();
     let owner = server.as_(Who::Owner);
     let project = "/projects/default";
-    assert_eq!(owner.get(project).expect(200).json()["sizing"], "advise");
-    let changed = owner.patch(project, "*", &json!({"sizing": "auto"})).expect(200).json();
-    assert_eq!(changed["sizing"], "auto");
+    assert_eq!(owner.get(project).expect(200).json()["sizing"], "auto");
+    let changed = owner.patch(project, "*", &json!({"sizing": "off"})).expect(200).json();
+    assert_eq!(changed["sizing"], "off");
     owner.patch(project, "*", &json!({"sizing": "always"})).expect(422);
+}
+
+#[test]
+fn the_settings_say_how_new_projects_are_sized() {
+    let mut app = TestApp::new();
+    app.set("CUBELOOM_SIZING_DEFAULT", "advise");
+    let server = Server::start_in(app);
+    let admin = server.as_(Who::Administrator);
+    assert_eq!(admin.get("/projects/default").expect(200).json()["sizing"], "advise");
+    assert_eq!(admin.post("/projects", &json!({"name": "vision"})).expect(201).json()["sizing"], "advise");
+    // Who runs the server has chosen: nobody is asked.
+    assert!(!admin.get("page:/").expect(200).text().contains("data-sizing"));
+}
+
+/// A project that is older than right-sizing by default.
+#[test]
+fn the_owners_of_an_old_project_are_asked_once() {
+    let server = Server::start();
+    let asks =
+        |client: &Client, page: &str| client.get(page).expect(200).text().contains("data-sizing=\"auto\"");
+    for (answer, pages) in
+        [("auto", ["page:/", "page:/projects/default"]), ("advise", ["page:/projects/default", "page:/"])]
+    {
+        server.sql("UPDATE projects SET sizing = 'advise', sizing_chosen = 0");
+        server.stop();
+        server.run();
+        let (owner, viewer) = (server.as_(Who::Owner), server.as_(Who::Viewer));
+        assert_eq!(
+            owner.get("/projects/default").expect(200).json()["sizing"],
+            "advise",
+            "it stays what it was"
+        );
+        for page in pages {
+            assert!(asks(&owner, page) && !asks(&viewer, page), "{page}");
+        }
+        owner.patch("/projects/default", "*", &json!({"sizing": answer})).expect(200);
+        for page in pages {
+            assert!(!asks(&owner, page), "{page}");
+        }
+    }
 }

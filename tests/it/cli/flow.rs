@@ -82,3 +82,52 @@ tasks:
         "{other}"
     );
 }
+
+#[test]
+fn a_loop_over_nothing_has_empty_lists() {
+    let app = TestApp::new();
+    let file = app.pipeline(
+        "nothing",
+        r#"
+  - {name: list, template: python, arguments: {code: "import cubeloom; cubeloom.outputs(files=[])"}}
+  - name: each
+    template: python
+    needs: [list]
+    for_each: {from: tasks.list.outputs.files}
+    arguments: {code: "import cubeloom; cubeloom.outputs(v=1)"}
+  - {name: again, template: command, needs: [each], for_each: {from: tasks.each.outputs.v}, arguments: {command: [echo]}}
+  - name: join
+    template: command
+    needs: [each, again]
+    when: "tasks.each.outputs.v | length == 0"
+    arguments: {command: [echo, "{{ tasks.each.outputs.v | length }}", "{{ tasks.again.outputs.w | sum }}", "all {{ tasks.each.outputs.v }}"]}
+"#,
+    );
+    app.expect(0, &["run", &file]);
+    assert_eq!(app.expect(0, &["logs", "latest", "join", "--worker", "worker-0"]).out, "0 0 all []\n");
+}
+
+/// Numbers are written in the document, come from parameters and items, and are reported by a task before.
+#[test]
+fn words_reach_a_program_as_they_were_written() {
+    let app = TestApp::new();
+    let file = app.pipeline(
+        "words",
+        r#"
+  - {name: find, template: python, arguments: {code: "import cubeloom; cubeloom.outputs(best=5, huge=2**70, bad=float('nan'))"}}
+  - name: say
+    template: command
+    needs: [find]
+    for_each: {list: [3, 0.5]}
+    arguments:
+      command: [echo, 007, 1e-3, 1.0, 0x10, true, 12345678901234567890123, "{{ item }}", "{{ tasks.find.outputs.best }}", "{{ tasks.find.outputs.huge }}", "{{ tasks.find.outputs.bad }}"]
+"#,
+    );
+    app.expect(0, &["run", &file]);
+    let said = |instance| {
+        app.expect(0, &["logs", "latest", "say", "--instance", instance, "--worker", "worker-0"]).out
+    };
+    let rest = "5 1180591620717411303424 NaN\n";
+    assert_eq!(said("0"), format!("007 1e-3 1.0 0x10 true 12345678901234567890123 3 {rest}"));
+    assert_eq!(said("1"), format!("007 1e-3 1.0 0x10 true 12345678901234567890123 0.5 {rest}"));
+}

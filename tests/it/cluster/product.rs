@@ -156,9 +156,8 @@ fn the_example_runs_in_pods_with_the_same_outputs_as_on_this_machine() {
 #[ignore = "needs a cluster with a real node"]
 #[test]
 fn a_task_runs_a_program_of_the_image_that_it_names() {
-    let (_server, admin, _mounted) = with_cluster(rig::app());
-    let report =
-        r#"printf '{"output": {"version": "%s"}}\n' "$(cat /etc/debian_version)" >> "$CUBELOOM_OUTPUTS""#;
+    let (server, admin, _mounted) = with_cluster(rig::app());
+    let report = r#"printf '{"output": {"version": "%s"}}\n' "$(cat /etc/debian_version)" >> "$CUBELOOM_OUTPUTS"; echo said"#;
     let document = |image: &str, cluster: Option<&str>| {
         let arguments = json!({"image": image, "command": ["sh", "-c", report]});
         let task = json!({"name": "own", "template": "container", "arguments": arguments,
@@ -180,6 +179,7 @@ fn a_task_runs_a_program_of_the_image_that_it_names() {
     assert_eq!(seen["state"], "succeeded", "{tasks}");
     let outputs = admin.get(&format!("/runs/{run}/outputs")).expect(200).json();
     assert!(outputs["items"][0]["outputs"]["version"].is_string(), "{outputs}");
+    assert_eq!(server.expect(0, &["logs", &run, "own", "--worker", "worker-0"]).out, "said\n");
 
     // The template's example; the node has no other images than these.
     let example = fs::read_to_string(rig::shipped("task-templates/container/example.yaml")).unwrap();

@@ -149,7 +149,7 @@ fn a_server_that_is_killed_takes_its_jobs_up_again() {
 fn a_log_is_followed_while_its_job_runs() {
     const LINES: [&str; 3] = ["line 1\n", "line 2\n", "line 3\n"];
     let body = body();
-    let (_server, admin) = with_cluster(&body);
+    let (server, admin) = with_cluster(&body);
     let document = r#"
 apiVersion: cubeloom/v1
 kind: Pipeline
@@ -179,6 +179,9 @@ tasks:
     let rest = follower.rest();
     assert!(rest.len() == 1 && rest[0].name == "end", "{rest:?}");
     assert_eq!(ended(&admin, &run)["state"], "succeeded");
+    let said = |words: &[&str]| server.expect(0, &[&["logs", &run, "say"], words].concat()).out;
+    assert_eq!(said(&["--worker", "worker-0", "--stdout"]), LINES.concat());
+    assert_eq!(said(&["--worker", "worker-0", "--stdout", "--tail", "1"]), LINES[2]);
 }
 
 /// Each worker is two processes, which find each other by what only the nodes know: addresses, and ports beyond the workers'.

@@ -1369,6 +1369,25 @@ class NodeView(TypedDict):
     """
 
 
+class NotFiniteView(TypedDict):
+    """
+    Values of a metric that are NaN or infinite.
+    """
+
+    count: int
+    """
+    Number of these values.
+    """
+    step: float
+    """
+    Step of the first one.
+    """
+    value: str
+    """
+    First one: `NaN`, `Infinity` or `-Infinity`.
+    """
+
+
 class ObjectsView(TypedDict):
     """
     Manifests that an attempt submits to its cluster.
@@ -2293,22 +2312,23 @@ class SeriesView(TypedDict):
     """
     Number of reported values.
     """
-    last: float
+    last: NotRequired[float | None]
     """
-    Last value.
+    Last value. Null if it is not finite.
     """
-    min: float
+    min: NotRequired[float | None]
     """
-    Smallest value.
+    Smallest finite value. Null if there is none.
     """
-    max: float
+    max: NotRequired[float | None]
     """
-    Largest value.
+    Largest finite value. Null if there is none.
     """
-    points: list[list[float]]
+    not_finite: NotRequired[NotFiniteView | None]
+    points: list[list[float | None]]
     """
     `[step, value]` pairs, at most 1,000, downsampled so that the smallest and largest values are kept. If no step
-    was reported, the step is the position.
+    was reported, the step is the position. A value that is not finite is null.
     """
 
 

@@ -15,9 +15,22 @@ export function checkArguments(schema: Schema, given: JsonObject, path: string, 
   const later = new Set(Object.keys(given).filter((name) => holdsExpression(given[name] ?? null)));
   const known: Record<string, Json> = {};
   for (const [name, property] of Object.entries(rules.properties ?? {})) if (property.default !== undefined && !Object.hasOwn(given, name)) known[name] = property.default as Json;
-  for (const [name, value] of Object.entries(given)) if (!later.has(name)) known[name] = value;
+  for (const [name, value] of Object.entries(given)) if (!later.has(name)) known[name] = inWords(rules.properties?.[name], value, false);
   checkMapping(rules, known, later, path, findings);
   if (later.size === 0) combined(rules, known, path, findings);
+}
+
+/** Numbers and truth values in lists and mappings are text where text is taken, as the server has it. */
+function inWords(rules: Rules | boolean | undefined, value: Json, inside: boolean): Json {
+  if (rules === undefined || typeof rules === "boolean") return value;
+  if (Array.isArray(value)) return (value as readonly Json[]).map((item) => inWords(rules.items, item, true));
+  if (isMapping(value)) {
+    const { properties = {}, additionalProperties: others } = rules;
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, inWords(Object.hasOwn(properties, name) ? properties[name] : others, one, true)]));
+  }
+  const types = [rules.type ?? []].flat();
+  const takesText = types.includes("string") && !types.some((type) => ["number", "integer", "boolean"].includes(type));
+  return inside && takesText && (typeof value === "number" || typeof value === "boolean") ? String(value) : value;
 }
 
 /** Whether a string in a value holds an expression. */

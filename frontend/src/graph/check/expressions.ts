@@ -11,7 +11,7 @@ import { isBare, visitStrings } from "../strings";
 import type { Edges } from "./edges";
 
 /** What `run.` is followed by. */
-export const RUN_NAMES = ["id", "date", "timestamp", "project", "user", "dir"] as const;
+export const RUN_NAMES = ["id", "date", "date_utc", "timestamp", "project", "user", "dir"] as const;
 
 /** Where an expression stands: where only what is known at planning may be read, or in a task's late fields. */
 type Place = "early" | { readonly at: number; readonly item: boolean };

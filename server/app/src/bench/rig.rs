@@ -87,6 +87,7 @@ impl Rig {
             project: "default".into(),
             user: "bench".into(),
             date: self.clock.now(),
+            timezone: None,
             code: None,
         };
         let inputs = PlanInputs {

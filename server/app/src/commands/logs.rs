@@ -1,15 +1,15 @@
-//! `cubeloom logs RUN [TASK]`: what workers wrote, as it lies in their folders.
+//! `cubeloom logs RUN [TASK]`: what workers wrote, read at the cluster that they ran on.
 
 use std::collections::HashMap;
 use std::io::{IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context;
-use cubeloom_domain::lowered::Bindings;
+use anyhow::{Context, anyhow};
+use cubeloom_domain::executor::Executor;
+use cubeloom_domain::logs::{Log, LogName, LogStream, Logs as Reader, before_last};
 use cubeloom_domain::record::AttemptRecord;
 use cubeloom_domain::{AttemptKey, RunId};
-use cubeloom_workers::logs::{range, tail};
 use tokio::time::sleep;
 
 use crate::cli::Logs;
@@ -18,9 +18,9 @@ use crate::exit::{Exit, Invalid};
 use crate::platform::Platform;
 use crate::show::{self, Style, Styles, Tame};
 
-/// How much of a log is read at once.
+/// Size of a read, in bytes.
 const PIECE: usize = 256 << 10;
-/// How often a followed log is looked at.
+/// Interval between two looks at a log that is followed.
 const LOOK: Duration = Duration::from_millis(200);
 
 /// Prints the logs of a run, a task, or a worker.
@@ -28,20 +28,51 @@ pub async fn logs(args: Logs, config: Config) -> anyhow::Result<Exit> {
     let platform = Platform::open(config).await?;
     let run = platform.find_run(&args.run).await?;
     check_task(&platform, &run, args.task.as_deref()).await?;
-    let mut printer = Printer::new(&args);
+    let executor = executor(&platform, &run).await?;
+    let reader = executor.logs().context("the logs of the run's cluster cannot be read")?;
+    let mut printer = Printer::new(&args, reader);
     loop {
+        // Asked before the reading: what is written until the end is then read.
         let over = platform.store.run(&run).await?.is_none_or(|record| record.state.is_final());
         let attempts = chosen(platform.store.attempts(&run).await?, &args);
-        let files: Vec<LogFile> = attempts.iter().flat_map(|attempt| files(attempt, &args)).collect();
-        if files.is_empty() && (over || !args.follow) {
-            show::note("no logs: no worker that is meant has started");
+        let mut found = Vec::new();
+        for attempt in &attempts {
+            found.extend(meant(reader, &attempt.key, &args).await?);
+        }
+        if found.is_empty() && (over || !args.follow) {
+            show::note(none(&attempts, &args));
             return Ok(Exit::Ok);
         }
-        printer.print(&files)?;
+        for log in &found {
+            printer.print(log).await?;
+        }
         if over || !args.follow {
             return Ok(Exit::Ok);
         }
         sleep(LOOK).await;
+    }
+}
+
+/// The executor of the cluster that a run goes to.
+async fn executor(platform: &Platform, run: &RunId) -> anyhow::Result<Arc<dyn Executor>> {
+    let plan = platform.store.plan(run).await?.with_context(|| format!("run {run} has no plan"))?;
+    let clusters = platform.clusters()?;
+    if clusters.get(&plan.cluster).is_none() {
+        platform.cluster_keeper()?.look().await?;
+    }
+    clusters.get(&plan.cluster).ok_or_else(|| {
+        anyhow!("the cluster `{}` that run {run} went to has been deleted, or cannot be used", plan.cluster)
+    })
+}
+
+/// Why there is nothing to print.
+fn none(attempts: &[AttemptRecord], args: &Logs) -> &'static str {
+    if attempts.is_empty() {
+        "no logs: no attempt has started"
+    } else if args.worker.is_some() {
+        "no logs: no such worker has started"
+    } else {
+        "no logs: no worker has started, or the logs have been deleted"
     }
 }
 
@@ -72,95 +103,83 @@ fn chosen(attempts: Vec<AttemptRecord>, args: &Logs) -> Vec<AttemptRecord> {
 }
 
 /// A log stream of a worker.
-#[derive(Debug, PartialEq, Eq)]
-struct LogFile {
+struct Stream {
     /// Who wrote it: `task worker-0`.
-    name: String,
-    path: PathBuf,
+    title: String,
+    key: AttemptKey,
+    log: Log,
 }
 
-fn files(attempt: &AttemptRecord, args: &Logs) -> Vec<LogFile> {
-    let Bindings::Local(local) = &attempt.bindings else { return Vec::new() };
-    let dir = Path::new(&local.paths.attempt_dir);
-    let mut workers: Vec<String> = std::fs::read_dir(dir)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter(|entry| entry.path().join("stdout").exists())
-        .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .filter(|worker| args.worker.as_ref().is_none_or(|meant| meant == worker))
-        .collect();
-    workers.sort_by_key(|name| {
-        name.rsplit_once('-').map(|(role, n)| (role.to_owned(), n.parse::<u32>().unwrap_or(0)))
+/// The streams of an attempt that are meant.
+async fn meant(reader: &dyn Reader, key: &AttemptKey, args: &Logs) -> anyhow::Result<Vec<Stream>> {
+    let mut logs = reader.logs(key).await.with_context(|| format!("the logs of {key} cannot be read"))?;
+    logs.retain(|log| args.worker.as_ref().is_none_or(|meant| *meant == log.name.worker.to_string()));
+    let alone = logs.iter().all(|log| log.name.worker == logs[0].name.worker);
+    logs.retain(|log| match log.name.stream {
+        LogStream::Stdout => !args.stderr,
+        LogStream::Stderr => !args.stdout,
     });
-    let streams = [("stdout", !args.stderr), ("stderr", !args.stdout)];
-    let alone = workers.len() == 1;
-    workers
-        .iter()
-        .flat_map(|worker| {
-            streams.iter().filter(|(_, meant)| *meant).map(move |(stream, _)| (worker, *stream))
-        })
-        .map(|(worker, stream)| LogFile {
-            name: name_of(&attempt.key, worker, stream, alone),
-            path: dir.join(worker).join(stream),
-        })
-        .collect()
+    let stream = |log: Log| Stream { title: title(key, &log.name, alone), key: key.clone(), log };
+    Ok(logs.into_iter().map(stream).collect())
 }
 
-fn name_of(key: &AttemptKey, worker: &str, stream: &str, alone: bool) -> String {
+/// The heading of a log; a task's only worker is not named.
+fn title(key: &AttemptKey, log: &LogName, alone: bool) -> String {
     let mut name = key.task.clone();
     if key.instance > 0 {
         name.push_str(&format!("[{}]", key.instance));
     }
     if !alone {
-        name.push_str(&format!(" {worker}"));
+        name.push_str(&format!(" {}", log.worker));
     }
-    if stream == "stderr" {
+    if log.stream == LogStream::Stderr {
         name.push_str(" stderr");
     }
     name
 }
 
 /// Prints pieces of logs; a heading says whose, where there are several.
-struct Printer {
+struct Printer<'r> {
+    reader: &'r dyn Reader,
     styles: Styles,
     tail: Option<usize>,
     /// Whether all that is printed is of one worker.
     single: bool,
-    offsets: HashMap<PathBuf, u64>,
+    offsets: HashMap<(AttemptKey, LogName), u64>,
     /// How far each was read for what steers a terminal, where one shows it.
-    tamed: Option<HashMap<PathBuf, Tame>>,
-    last: Option<PathBuf>,
+    tamed: Option<HashMap<(AttemptKey, LogName), Tame>>,
+    last: Option<(AttemptKey, LogName)>,
 }
 
-impl Printer {
-    fn new(args: &Logs) -> Self {
+impl<'r> Printer<'r> {
+    fn new(args: &Logs, reader: &'r dyn Reader) -> Self {
         let single = args.worker.is_some() && args.task.is_some();
         let tamed = std::io::stdout().is_terminal().then(HashMap::new);
-        Self { styles: Styles::detect(), tail: args.tail, single, offsets: HashMap::new(), tamed, last: None }
+        let styles = Styles::detect();
+        Self { reader, styles, tail: args.tail, single, offsets: HashMap::new(), tamed, last: None }
     }
 
-    fn print(&mut self, files: &[LogFile]) -> anyhow::Result<()> {
-        for file in files {
-            self.file(file).with_context(|| format!("the log {} cannot be read", file.path.display()))?;
-        }
-        Ok(())
+    async fn print(&mut self, stream: &Stream) -> anyhow::Result<()> {
+        self.read(stream).await.with_context(|| format!("the log of {} cannot be read", stream.title))
     }
 
-    fn file(&mut self, file: &LogFile) -> std::io::Result<()> {
-        let mut offset = match self.offsets.get(&file.path) {
-            Some(offset) => *offset,
-            None => self.begin(file)?,
+    async fn read(&mut self, stream: &Stream) -> std::io::Result<()> {
+        let (name, reader) = (&stream.log.name, self.reader);
+        let id = (stream.key.clone(), name.clone());
+        let mut offset = match (self.offsets.get(&id), self.tail) {
+            (Some(offset), _) => *offset,
+            (None, Some(lines)) => before_last(reader, &stream.key, &stream.log, lines, u64::MAX).await?,
+            (None, None) => 0,
         };
         loop {
-            let piece = range(&file.path, offset, PIECE)?;
+            let piece = reader.read(&stream.key, name, offset, PIECE).await?;
             if piece.bytes.is_empty() {
                 break;
             }
-            self.heading(file);
+            self.heading(&id, &stream.title);
             offset = piece.next;
             let text = match &mut self.tamed {
-                Some(tamed) => tamed.entry(file.path.clone()).or_default().push(&piece.bytes),
+                Some(tamed) => tamed.entry(id.clone()).or_default().push(&piece.bytes),
                 None => piece.bytes,
             };
             if std::io::stdout().lock().write_all(&text).is_err() {
@@ -168,26 +187,15 @@ impl Printer {
                 std::process::exit(0);
             }
         }
-        self.offsets.insert(file.path.clone(), offset);
+        self.offsets.insert(id, offset);
         Ok(())
     }
 
-    /// Prints the last lines, if only they are wanted; where to go on.
-    fn begin(&mut self, file: &LogFile) -> std::io::Result<u64> {
-        let Some(count) = self.tail else { return Ok(0) };
-        let end = cubeloom_workers::logs::len(&file.path)?;
-        for line in tail(&file.path, count)? {
-            self.heading(file);
-            show::line(line);
-        }
-        Ok(end)
-    }
-
-    fn heading(&mut self, file: &LogFile) {
-        if self.single || self.last.as_ref() == Some(&file.path) {
+    fn heading(&mut self, id: &(AttemptKey, LogName), title: &str) {
+        if self.single || self.last.as_ref() == Some(id) {
             return;
         }
-        self.last = Some(file.path.clone());
-        show::line(self.styles.paint(Style::Dim, &format!("==> {} <==", file.name)));
+        self.last = Some(id.clone());
+        show::line(self.styles.paint(Style::Dim, &format!("==> {title} <==")));
     }
 }

@@ -253,6 +253,7 @@ pub const KEYS: &[Key] = &[
     key("sharing", "aging", Kind::Text, "", "Pending time that raises a job's effective priority by one"),
     key("sharing", "half_life", Kind::Text, "", "Half-life of past usage in a project's share"),
     key("sharing", "cool_down", Kind::Text, "", "Time during which a preempted job does not borrow again"),
+    key("sizing", "default", Kind::Text, "", "Right-sizing mode of new projects: off, advise or auto"),
     key(
         "nodes",
         "failures",

@@ -5,6 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use cubeloom_domain::nodes::NodeRule;
+use cubeloom_domain::pipeline::SizingMode;
 use cubeloom_domain::slurm::SlurmCalls;
 use cubeloom_domain::{Bytes, Cpu, Span};
 use cubeloom_engine::Sharing;
@@ -42,6 +43,8 @@ pub struct Settings {
     pub engine: EngineSection,
     /// How jobs of several projects share a cluster.
     pub sharing: SharingSection,
+    /// Right-sizing.
+    pub sizing: SizingSection,
     /// When nodes are set aside.
     pub nodes: NodesSection,
     /// When advice about cards and tasks is given.
@@ -379,6 +382,14 @@ impl Default for SharingSection {
         let usual = Sharing::default();
         Self { aging: Span(usual.aging), half_life: Span(usual.half_life), cool_down: Span(usual.cool_down) }
     }
+}
+
+/// `[sizing]`
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SizingSection {
+    /// The mode of new projects.
+    pub default: SizingMode,
 }
 
 /// `[nodes]`

@@ -113,6 +113,7 @@ fn every_key_is_one_of_the_settings() {
             ("cpu" | "far_cores", _) => "2".into(),
             ("free" | "log" | "memory" | "reserve" | "run_disk" | "upload" | "workspace", _) => "2Gi".into(),
             ("tls", _) => "always".into(),
+            ("default", _) => "advise".into(),
             ("listen" | "metrics_listen", _) => "127.0.0.1:0".into(),
             ("grace" | "lease" | "period" | "limit" | "idle" | "away", _) => "2s".into(),
             ("aging" | "half_life" | "cool_down" | "within" | "offer_after", _) => "2s".into(),

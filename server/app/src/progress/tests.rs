@@ -35,6 +35,7 @@ fn view(tasks: &[&str]) -> View {
         project: "default".into(),
         user: "ada".into(),
         date: Timestamp(SECOND),
+        timezone: None,
         code: None,
     };
     let inputs =

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
+use cubeloom_domain::json::is_whole;
 use cubeloom_domain::{Code, JsonMap, Problem};
 use regex::Regex;
 use serde_json::{Map, Value};
@@ -58,7 +59,7 @@ fn has_type(expected: &Value, found: &Value) -> bool {
         Value::String(name) => match name.as_str() {
             "null" => found.is_null(),
             "boolean" => found.is_boolean(),
-            "integer" => found.as_f64().is_some_and(|number| number.fract() == 0.0),
+            "integer" => is_whole(found),
             "number" => found.is_number(),
             "string" => found.is_string(),
             "array" => found.is_array(),

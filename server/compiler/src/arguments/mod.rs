@@ -7,9 +7,11 @@
 mod check;
 mod combined;
 mod lint;
+mod words;
 
 pub use check::check;
 pub use lint::lint;
+pub use words::in_words;
 
 use cubeloom_domain::JsonMap;
 use serde_json::Value;

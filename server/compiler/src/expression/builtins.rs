@@ -162,6 +162,7 @@ fn add_filters(env: &mut Environment<'static>) {
     env.add_filter("hours", dates::hours);
     env.add_filter("minutes", dates::minutes);
     env.add_filter("days_until", dates::days_until);
+    env.add_filter("timezone", dates::timezone);
     env.add_filter("format", dates::format);
 }
 

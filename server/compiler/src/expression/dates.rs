@@ -1,6 +1,7 @@
 //! Date arithmetic for expressions: `{{ run.date | days(-1) | format('%Y/%m/%d') }}`.
 
 use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
 use jiff::{Span, SpanRound, fmt::strtime};
 use minijinja::{Error, ErrorKind};
 
@@ -71,6 +72,21 @@ pub fn hours(text: &str, count: i64) -> Result<String, Error> {
 /// So many minutes later.
 pub fn minutes(text: &str, count: i64) -> Result<String, Error> {
     Moment::read(text)?.plus(Span::new().try_minutes(count), false)
+}
+
+/// What the clocks of a time zone show at a moment of UTC: a day with a time, without an offset.
+pub fn timezone(text: &str, name: &str) -> Result<String, Error> {
+    let moment = Moment::read(text)?;
+    if moment.day_only {
+        return Err(wrong(format!(
+            "`{text}` is a day; a time zone is asked of a moment such as run.timestamp"
+        )));
+    }
+    let zone = TimeZone::get(name).map_err(|_| {
+        wrong(format!("`{name}` is not a time zone; write an IANA name such as Europe/Berlin"))
+    })?;
+    let at = moment.at.to_zoned(TimeZone::UTC).map_err(|_| wrong("the date is out of range".into()))?;
+    Ok(Moment { at: at.with_time_zone(zone).datetime(), day_only: false, suffix: "" }.write())
 }
 
 /// How many whole days the second date is after the first.

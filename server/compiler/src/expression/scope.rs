@@ -2,6 +2,7 @@
 
 use cubeloom_domain::plan::{Late, LateMap, RunContext};
 use cubeloom_domain::{JsonMap, Timestamp};
+use jiff::tz::TimeZone;
 use minijinja::value::{Serde, Value as Engine};
 use serde_json::Value;
 
@@ -60,7 +61,7 @@ impl<'a> Args<'a> {
 }
 
 /// What `run.<name>` can be.
-pub const RUN_NAMES: [&str; 6] = ["id", "date", "timestamp", "project", "user", "dir"];
+pub const RUN_NAMES: [&str; 7] = ["id", "date", "date_utc", "timestamp", "project", "user", "dir"];
 
 impl Scope<'_> {
     /// The engine's context for one expression.
@@ -113,7 +114,8 @@ fn members(args: Args<'_>, root: &str, expression: &Compiled) -> Engine {
 fn run(run: &RunContext) -> Engine {
     Engine::from_pairs([
         ("id", run.id.to_string()),
-        ("date", day(run.date)),
+        ("date", local_day(run)),
+        ("date_utc", day(run.date)),
         ("timestamp", moment(run.date)),
         ("project", run.project.clone()),
         ("user", run.user.clone()),
@@ -123,9 +125,26 @@ fn run(run: &RunContext) -> Engine {
 
 fn tasks(outputs: &Outputs, expression: &Compiled) -> Engine {
     Engine::from_pairs(expression.reads.iter().filter_map(|read| {
-        let values = outputs.get(&read.task)?;
-        Some((read.task.clone(), Engine::from_pairs([("outputs", Engine::from(Serde(values)))])))
+        let values = match outputs.get(&read.task)? {
+            list @ Value::Array(_) => {
+                let named = expression.reads.iter().filter(|other| other.task == read.task);
+                let names = named.filter_map(|other| other.output.clone());
+                Engine::from_pairs(names.map(|name| (name, Engine::from(Serde(list)))))
+            }
+            values => Engine::from(Serde(values)),
+        };
+        Some((read.task.clone(), Engine::from_pairs([("outputs", values)])))
     }))
+}
+
+/// The day in the run's time zone; in UTC where it has none, or one that is not known here.
+fn local_day(run: &RunContext) -> String {
+    let zone = run.timezone.as_deref().and_then(|name| TimeZone::get(name).ok());
+    let moment = jiff::Timestamp::from_microsecond(run.date.0).ok();
+    match zone.zip(moment) {
+        Some((zone, moment)) => zone.to_datetime(moment).date().to_string(),
+        None => day(run.date),
+    }
 }
 
 /// The day, in UTC: `2026-01-31`.

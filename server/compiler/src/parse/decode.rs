@@ -25,7 +25,7 @@ pub struct Map<'n> {
 
 impl<'n> Map<'n> {
     /// The value of a key; a key without a value counts as absent.
-    fn get(self, key: &str) -> Option<&'n Node<'n>> {
+    pub fn get(self, key: &str) -> Option<&'n Node<'n>> {
         let entry = self.entries.iter().find(|entry| entry.key == key)?;
         Some(&entry.value).filter(|node| !matches!(node.kind, Kind::Null))
     }

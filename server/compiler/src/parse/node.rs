@@ -142,7 +142,8 @@ pub fn to_object(entries: &[Entry<'_>]) -> JsonMap {
     map
 }
 
-/// A number as YAML 1.2 and JSON write it: decimal, `0x`, `0o`, or with a fraction; finite.
+/// A number as YAML 1.2 and JSON write it: decimal, `0x`, `0o`, or with a fraction; finite. A whole number of more than 64
+/// bits is none: as a float it would be another.
 pub fn number(text: &str) -> Option<Number> {
     let digits = text.strip_prefix('+').unwrap_or(text);
     if let Some(hex) = digits.strip_prefix("0x") {
@@ -157,7 +158,8 @@ pub fn number(text: &str) -> Option<Number> {
     if let Ok(value) = digits.parse::<u64>() {
         return Some(value.into());
     }
-    digits.parse::<f64>().ok().and_then(Number::from_f64)
+    let is_whole = digits.trim_start_matches('-').bytes().all(|byte| byte.is_ascii_digit());
+    if is_whole { None } else { digits.parse::<f64>().ok().and_then(Number::from_f64) }
 }
 
 /// Whether a plain YAML scalar is a number by the core schema.

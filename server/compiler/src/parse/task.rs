@@ -4,17 +4,18 @@ use cubeloom_domain::Code;
 use cubeloom_domain::hang::HangAction;
 use cubeloom_domain::pipeline::{
     Backoff, Cache, ElasticRange, ForEach, HangRule, Retry, RetryOn, SecretUse, SizingMode, Task,
-    TriggerRule, VolumeUse,
+    TriggerRule, VolumeUse, Written,
 };
 use cubeloom_domain::preflight::{PreflightRule, PreflightUse};
 
 use super::decode::Decoder;
 use super::keys;
-use super::node::{Kind, Node};
+use super::node::{Kind, Node, number};
 use super::pipeline::{env, is_variable, positive_span, priority, span};
 use super::placement::placement;
 use super::resources::resources;
 use super::search::search;
+use crate::path::Path;
 
 /// Reads one task.
 pub fn task(d: &mut Decoder, node: &Node<'_>) -> Option<Task> {
@@ -24,6 +25,7 @@ pub fn task(d: &mut Decoder, node: &Node<'_>) -> Option<Task> {
         template: d.required(map, "template", Decoder::filled).unwrap_or_default(),
         description: d.optional(map, "description", Decoder::text),
         arguments: d.optional(map, "arguments", Decoder::object).unwrap_or_default(),
+        written: map.get("arguments").and_then(written),
         needs: d.optional(map, "needs", |d, node| d.list(node, Decoder::word)).unwrap_or_default(),
         resources: d.optional(map, "resources", resources).map(Box::new),
         role_resources: d
@@ -49,6 +51,35 @@ pub fn task(d: &mut Decoder, node: &Node<'_>) -> Option<Task> {
         outputs: d.optional(map, "outputs", |d, node| d.list(node, Decoder::filled)).unwrap_or_default(),
         cache: d.optional(map, "cache", cache),
     })
+}
+
+/// The numbers of the arguments that JSON writes in another way than the document, by JSON pointer.
+fn written(arguments: &Node<'_>) -> Option<Box<Written>> {
+    fn note(node: &Node<'_>, path: &mut Path, found: &mut Written) {
+        match &node.kind {
+            Kind::Number(text) if number(text).is_some_and(|number| number.to_string() != *text) => {
+                found.insert(path.pointer(), text.to_string());
+            }
+            Kind::List(items) => {
+                for (at, item) in items.iter().enumerate() {
+                    path.push_index(at);
+                    note(item, path, found);
+                    path.pop();
+                }
+            }
+            Kind::Map(entries) => {
+                for entry in entries {
+                    path.push_key(&entry.key);
+                    note(&entry.value, path, found);
+                    path.pop();
+                }
+            }
+            _ => {}
+        }
+    }
+    let mut found = Written::new();
+    note(arguments, &mut Path::default(), &mut found);
+    (!found.is_empty()).then(|| Box::new(found))
 }
 
 fn secret(d: &mut Decoder, node: &Node<'_>) -> Option<SecretUse> {

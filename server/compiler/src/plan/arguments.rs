@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::Planner;
 use super::prepared::Prepared;
 use super::resolve::{Known, Sight};
-use crate::arguments::{check, defaults};
+use crate::arguments::{check, defaults, in_words};
 use crate::path::Path;
 
 /// What is known of a task's arguments.
@@ -25,13 +25,16 @@ pub struct Arguments<'t> {
 
 impl Arguments<'_> {
     /// The plan's form.
-    pub fn planned(self, task: &Task) -> LateMap {
+    pub fn planned(self, schema: &Value, task: &Task) -> LateMap {
         let mut planned = LateMap::with_capacity(self.known.len() + self.late.len() + self.unknown.len());
         for (name, value) in self.known {
             planned.insert(name, Late::Value(value));
         }
         for name in self.late.into_iter().chain(self.unknown) {
-            planned.insert(name.to_owned(), Late::Source(task.arguments[name].clone()));
+            let source = &task.arguments[name];
+            let mut planned_source = source.clone();
+            in_words(schema, name, source, &mut planned_source, task.written.as_deref());
+            planned.insert(name.to_owned(), Late::Source(planned_source));
         }
         planned
     }
@@ -52,8 +55,9 @@ impl Planner<'_> {
         let mut path = Path::at(format!("{prefix}/arguments"));
         for (name, value) in &task.arguments {
             match sight.resolve(value) {
-                Ok(Known::Value(value)) => {
-                    arguments.known.insert(name.clone(), value);
+                Ok(Known::Value(mut found)) => {
+                    in_words(schema, name, value, &mut found, task.written.as_deref());
+                    arguments.known.insert(name.clone(), found);
                 }
                 Ok(Known::Late) => arguments.late.push(name),
                 Ok(Known::Unknown) => arguments.unknown.push(name),

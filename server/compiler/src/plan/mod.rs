@@ -18,6 +18,7 @@ mod task;
 mod without_workers;
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use cubeloom_domain::executor::Facts;
 use cubeloom_domain::pipeline::Pipeline;
@@ -137,6 +138,7 @@ fn without_parameters(pipeline: &Pipeline, templates: &TemplateSet, facts: &Fact
         project: String::new(),
         user: String::new(),
         date: epoch,
+        timezone: None,
         code: None,
     };
     let inputs = PlanInputs { context, parameters: JsonMap::new(), templates, facts };
@@ -150,7 +152,7 @@ fn without_parameters(pipeline: &Pipeline, templates: &TemplateSet, facts: &Fact
 struct Planner<'a> {
     pipeline: &'a Pipeline,
     facts: &'a Facts,
-    context: &'a RunContext,
+    context: Rc<RunContext>,
     /// The parameters' values.
     values: JsonMap,
     /// Parameters that have none.
@@ -164,10 +166,12 @@ struct Planner<'a> {
 
 impl<'a> Planner<'a> {
     fn new(pipeline: &'a Pipeline, inputs: &'a PlanInputs<'a>) -> Self {
+        let of_schedule = pipeline.schedule.as_ref().and_then(|schedule| schedule.timezone.clone());
+        let timezone = of_schedule.or_else(|| inputs.context.timezone.clone());
         Self {
             pipeline,
             facts: inputs.facts,
-            context: &inputs.context,
+            context: Rc::new(RunContext { timezone, ..inputs.context.clone() }),
             values: JsonMap::new(),
             unknown: BTreeSet::new(),
             templates: Templates::new(inputs.templates, &inputs.facts.registries),
@@ -202,7 +206,7 @@ impl<'a> Planner<'a> {
 
     /// A default that is an expression over the run.
     fn default_of(&mut self, name: &str, text: &str) {
-        let scope = Scope { run: Some(self.context), ..Scope::default() };
+        let scope = Scope { run: Some(&self.context), ..Scope::default() };
         let result = render(text, &scope)
             .map_err(|mistake| mistake.message)
             .and_then(|value| validate::fits(&self.pipeline.parameters[name], &value).map(|()| value));
@@ -224,7 +228,7 @@ impl<'a> Planner<'a> {
         self.cluster();
         let tasks = (0u32..).zip(&pipeline.tasks).filter_map(|(at, task)| self.task(at, task)).collect();
         let plan = RunPlan {
-            context: self.context.clone(),
+            context: RunContext::clone(&self.context),
             pipeline: pipeline.name.clone(),
             parameters: self.values.clone(),
             cluster: pipeline.cluster.clone().unwrap_or_else(|| self.facts.cluster.clone()),

@@ -1,6 +1,7 @@
 //! One task of the plan.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 use std::time::Duration;
 
 use cubeloom_domain::job::PythonEnvironment;
@@ -38,12 +39,9 @@ impl Planner<'_> {
             }
         };
         let (values, unknown_params) = (std::mem::take(&mut self.values), std::mem::take(&mut self.unknown));
-        let scope = Scope {
-            params: Some(&values),
-            run: Some(self.context),
-            task: Some(&task.name),
-            ..Scope::default()
-        };
+        let context = Rc::clone(&self.context);
+        let scope =
+            Scope { params: Some(&values), run: Some(&context), task: Some(&task.name), ..Scope::default() };
         let sight = Sight { scope, unknown_params: &unknown_params, late_args: &[], unknown_args: &[] };
         let planned = self.with_template(at, &prefix, task, &prepared, &sight);
         (self.values, self.unknown) = (values, unknown_params);
@@ -117,7 +115,7 @@ impl Planner<'_> {
             sizing: task.sizing.or(self.pipeline.sizing),
             outputs: task.outputs.clone(),
             cache: self.cache(prefix, task, sight),
-            arguments: arguments.planned(task),
+            arguments: arguments.planned(&prepared.template.parameters, task),
         }
     }
 

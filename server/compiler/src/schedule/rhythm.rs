@@ -14,8 +14,10 @@ const LONGEST: usize = 200;
 /// What repeats.
 #[derive(Clone, Debug)]
 pub enum Rhythm {
-    /// Minutes of the wall clock.
+    /// Times of the day on the wall clock: one that exists twice is meant once.
     Cron(Box<Cron>),
+    /// What goes on by the minute or the hour, also through an hour that the wall clock shows twice.
+    Steady(Box<Cron>),
     /// Moments at a distance, in microseconds, one of which is `from`.
     Every { step: i64, from: i64 },
 }
@@ -31,7 +33,8 @@ impl Rhythm {
         }
         let parser = CronParser::builder().seconds(Seconds::Disallowed).year(Year::Disallowed).build();
         let said = |error: croner::errors::CronError| error.to_string().trim_end_matches('.').to_owned();
-        Ok(Self::Cron(Box::new(parser.parse(text).map_err(said)?)))
+        let cron = Box::new(parser.parse(text).map_err(said)?);
+        Ok(if is_steady(text) { Self::Steady(cron) } else { Self::Cron(cron) })
     }
 
     /// The first moment after this one.
@@ -46,6 +49,21 @@ impl Rhythm {
                     if found > moment {
                         return Some(found);
                     }
+                }
+            }
+            Self::Steady(cron) => {
+                let mut from = jiff::Timestamp::from_microsecond(moment.0).ok()?;
+                let mut inclusive = false;
+                loop {
+                    // Until its next change the clock runs evenly.
+                    let offset = zone.to_offset(from);
+                    let civil = cron.find_next_occurrence(&offset.to_datetime(from), inclusive).ok()?;
+                    let found = offset.to_timestamp(civil).ok()?;
+                    match zone.following(from).next() {
+                        Some(change) if change.timestamp() <= found => from = change.timestamp(),
+                        _ => return Some(Timestamp(found.as_microsecond())),
+                    }
+                    inclusive = true;
                 }
             }
             Self::Every { step, from } => {
@@ -69,12 +87,33 @@ impl Rhythm {
                     }
                 }
             }
+            Self::Steady(cron) => {
+                let mut from = jiff::Timestamp::from_microsecond(moment.0).ok()?;
+                let tick = jiff::SignedDuration::from_nanos(1);
+                loop {
+                    let offset = zone.to_offset(from);
+                    let civil = cron.find_previous_occurrence(&offset.to_datetime(from), true).ok()?;
+                    let found = offset.to_timestamp(civil).ok()?;
+                    match zone.preceding(from.checked_add(tick).ok()?).next() {
+                        Some(change) if found < change.timestamp() => {
+                            from = change.timestamp().checked_sub(tick).ok()?;
+                        }
+                        _ => return Some(Timestamp(found.as_microsecond())),
+                    }
+                }
+            }
             Self::Every { step, from } => {
                 let passed = moment.0.checked_sub(*from)?.div_euclid(*step);
                 passed.checked_mul(*step)?.checked_add(*from).map(Timestamp)
             }
         }
     }
+}
+
+/// Whether an expression has a wildcard for the minute or the hour, as in cron of Vixie.
+fn is_steady(text: &str) -> bool {
+    let text = text.trim();
+    text == "@hourly" || text.split_whitespace().take(2).any(|field| field.starts_with('*'))
 }
 
 /// What the wall clock shows.

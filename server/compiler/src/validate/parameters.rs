@@ -1,5 +1,6 @@
 //! Parameters of a run: what a declaration allows, and whether a value is that.
 
+use cubeloom_domain::json::{exact, is_large_integer, is_whole};
 use cubeloom_domain::pipeline::{Parameter, ParameterType};
 use cubeloom_domain::{Code, JsonMap, Problem};
 use serde_json::Value;
@@ -45,9 +46,8 @@ pub fn declaration(name: &str, parameter: &Parameter, problems: &mut Vec<Problem
 pub fn fits(parameter: &Parameter, value: &Value) -> Result<(), String> {
     let (is_type, expected) = match parameter.kind {
         ParameterType::String => (value.is_string(), "text"),
-        ParameterType::Integer => {
-            (value.as_f64().is_some_and(|number| number.fract() == 0.0), "a whole number")
-        }
+        ParameterType::Integer if is_large_integer(value) => (false, "a whole number of at most 64 bits"),
+        ParameterType::Integer => (is_whole(value), "a whole number"),
         ParameterType::Number => (value.is_number(), "a number"),
         ParameterType::Boolean => (value.is_boolean(), "true or false"),
         ParameterType::Date => (is_date(value), "a date such as 2026-01-31"),
@@ -118,7 +118,9 @@ pub fn accept(
 fn read_as(kind: ParameterType, value: &Value) -> Value {
     match (kind, value) {
         (ParameterType::String | ParameterType::Date, _) => value.clone(),
-        (_, Value::String(text)) => serde_json::from_str(text).unwrap_or_else(|_| value.clone()),
+        (_, Value::String(text)) => {
+            serde_json::from_slice(&exact(text.as_bytes())).unwrap_or_else(|_| value.clone())
+        }
         _ => value.clone(),
     }
 }

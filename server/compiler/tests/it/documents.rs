@@ -50,7 +50,9 @@ fn yaml_is_read_as_people_mean_it() {
 
 #[test]
 fn json_gives_the_same_as_yaml() {
-    let from_yaml = parse_pipeline(YAML).unwrap().pipeline;
+    let mut from_yaml = parse_pipeline(YAML).unwrap().pipeline;
+    // How YAML writes a number is lost.
+    from_yaml.tasks.iter_mut().for_each(|task| task.written = None);
     let json = serde_json::to_string_pretty(&from_yaml).unwrap();
     assert_eq!(parse_pipeline(&json).unwrap().pipeline, from_yaml);
     let flow = "{apiVersion: cubeloom/v1, kind: Pipeline, name: p, tasks: [{name: a, template: t}]}";

@@ -104,8 +104,8 @@ fn bombs_are_refused_quickly() {
         &format!("{{{{ {}1{} }}}}", "(".repeat(2000), ")".repeat(2000)),
         &format!("{{{{ {}1{} }}}}", "[".repeat(2000), "]".repeat(2000)),
         &format!("{{{{ 1{} }}}}", "+1".repeat(100_000)),
-        &format!("{{{{ {}1 }}}}", "-".repeat(4000)),
-        &format!("{{{{ {}true }}}}", "not ".repeat(1000)),
+        &format!("{{{{ {}1 }}}}", "-".repeat(100_000)),
+        &format!("{{{{ {}true }}}}", "not ".repeat(100_000)),
         "{{ '%999999999d' | format(1) }}",
     ] {
         assert!(words(text).is_err(), "{text}");

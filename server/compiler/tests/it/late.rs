@@ -53,6 +53,25 @@ fn a_task_expands_over_an_earlier_output() {
     assert_eq!(job.env["ECHO_TIMES"], "3", "the template's env follows a late argument");
 }
 
+/// One moment is another day in another calendar.
+#[test]
+fn a_run_has_the_calendar_of_its_schedule() {
+    let of = |schedule: &str| {
+        let text = TEXT.replace("parameters:", &format!("{schedule}\nparameters:")).replace(
+            r#""{{ run.date }}""#,
+            r#""{{ run.date }}", "{{ run.date_utc }}", "{{ run.timestamp | timezone('Asia/Kolkata') }}""#,
+        );
+        let plan = try_plan(&text, JsonMap::new(), &fixtures(), &machine()).unwrap().plan;
+        let items = expand(&plan, TaskIx(3), &Outputs::new()).unwrap();
+        job(&plan, TaskIx(3), 0, Some(&items[0]), 1, None, &Outputs::new()).unwrap().roles[0].argv[3..]
+            .to_vec()
+    };
+    // The tests' moment is 06:30 in UTC.
+    assert_eq!(of(""), ["2026-07-15", "2026-07-15", "2026-07-15T12:00:00"]);
+    let western = "schedule: {cron: '0 0 * * *', timezone: America/Anchorage}";
+    assert_eq!(of(western), ["2026-07-14", "2026-07-15", "2026-07-15T12:00:00"]);
+}
+
 #[test]
 fn a_matrix_is_expanded_at_planning() {
     let plan = plan();

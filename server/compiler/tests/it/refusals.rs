@@ -27,7 +27,7 @@ fn anything() -> [Value; 6] {
 }
 
 /// Values that a schema does not take, and why not.
-fn wrong_values(schema: &Value) -> BTreeMap<&'static str, Value> {
+fn wrong_values(schema: &Value, in_list: bool) -> BTreeMap<&'static str, Value> {
     let mut wrong = BTreeMap::new();
     let types: Vec<&str> = match &schema["type"] {
         Value::String(one) => vec![one],
@@ -43,7 +43,11 @@ fn wrong_values(schema: &Value) -> BTreeMap<&'static str, Value> {
         _ => value.is_object(),
     };
     if !types.is_empty() {
-        let other = anything().into_iter().find(|value| !types.iter().any(|name| is(value, name)));
+        // In a list, numbers and truth values become text where text is taken.
+        let becomes_text =
+            |value: &Value| in_list && types.contains(&"string") && (value.is_number() || value.is_boolean());
+        let mut others = anything().into_iter().filter(|value| !becomes_text(value));
+        let other = others.find(|value| !types.iter().any(|name| is(value, name)));
         wrong.extend(other.map(|value| ("another type", value)));
     }
     if schema["enum"].is_array() {
@@ -81,11 +85,11 @@ fn mistakes(schema: &Value, right: &Map<String, Value>) -> Vec<Wrong> {
     };
     add("no_such_argument", "unknown", Some(json!(1)));
     for (name, property) in schema["properties"].as_object().into_iter().flatten() {
-        for (how, value) in wrong_values(property) {
+        for (how, value) in wrong_values(property, false) {
             add(name, how, Some(value));
         }
         if property["items"].is_object() {
-            for (how, value) in wrong_values(&property["items"]) {
+            for (how, value) in wrong_values(&property["items"], true) {
                 add(name, &format!("an element: {how}"), Some(json!([value])));
             }
         }

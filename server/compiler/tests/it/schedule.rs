@@ -61,7 +61,7 @@ fn a_time_that_exists_twice_fires_the_first_time() {
     let found = firings("cron: '30 2 * * *'", "Europe/Berlin", "2026-10-24T12:00:00Z", 2);
     assert_eq!(found, ["10-25 02:30+02:00", "10-26 02:30+01:00"]);
     let found = firings("cron: '0 * * * *'", "Europe/Berlin", "2026-10-24T23:30:00Z", 3);
-    assert_eq!(found, ["10-25 02:00+02:00", "10-25 03:00+01:00", "10-25 04:00+01:00"]);
+    assert_eq!(found, ["10-25 02:00+02:00", "10-25 02:00+01:00", "10-25 03:00+01:00"]);
     // From within the second time, the wall clock's next minutes were there already.
     let found = firings("cron: '45 2 * * *'", "Europe/Berlin", "2026-10-25T01:10:00Z", 1);
     assert_eq!(found, ["10-26 02:45+01:00"]);
@@ -71,6 +71,24 @@ fn a_time_that_exists_twice_fires_the_first_time() {
     // 2026-04-05 02:00 -> 01:30.
     let found = firings("cron: '45 1 * * *'", "Australia/Lord_Howe", "2026-04-04T00:00:00Z", 2);
     assert_eq!(found, ["04-05 01:45+11:00", "04-06 01:45+10:30"]);
+}
+
+/// What has a wildcard for the minute or the hour goes on: it has neither a gap nor a doubled moment.
+#[test]
+fn what_repeats_by_wildcard_goes_on_while_clocks_change() {
+    let found = firings("cron: '0 * * * *'", "Europe/Berlin", "2026-10-24T21:30:00Z", 5);
+    let hours = ["00:00+02:00", "01:00+02:00", "02:00+02:00", "02:00+01:00", "03:00+01:00"];
+    assert_eq!(found, hours.map(|hour| format!("10-25 {hour}")));
+    let found = firings("cron: '*/30 2 * * *'", "Europe/Berlin", "2026-10-24T22:30:00Z", 5);
+    let halves = ["10-25 02:00+02:00", "10-25 02:30+02:00", "10-25 02:00+01:00", "10-25 02:30+01:00"];
+    assert_eq!(found[..4], halves);
+    assert_eq!(found[4], "10-26 02:00+01:00");
+    // Forward: what the clock never shows is not made up for, and nothing fires at the moment of the change instead.
+    let found = firings("cron: '30 * * * *'", "Europe/Berlin", "2026-03-29T00:00:00Z", 3);
+    assert_eq!(found, ["03-29 01:30+01:00", "03-29 03:30+02:00", "03-29 04:30+02:00"]);
+    // Half an hour back, 2026-04-05 02:00 -> 01:30.
+    let found = firings("cron: '45 * * * *'", "Australia/Lord_Howe", "2026-04-04T14:00:00Z", 3);
+    assert_eq!(found, ["04-05 01:45+11:00", "04-05 01:45+10:30", "04-05 02:45+10:30"]);
 }
 
 #[test]

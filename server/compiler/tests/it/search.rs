@@ -115,11 +115,11 @@ fn a_search_stands_alone_and_is_used() {
 #[test]
 fn arguments_that_no_trial_could_have_are_told_before_a_run() {
     let text =
-        document("{over: {x: [1, 2]}, maximize: a, method: grid}").replace("of {{ item }}", "{{ item.x }}");
+        document("{over: {x: [1, 2]}, maximize: a, method: grid}").replace("of {{ item }}", "{{ item }}");
     let (_, problems) = check_pipeline(&text, &fixtures(), &machine());
     let [problem] = problems.as_slice() else { panic!("{problems:#?}") };
     assert_eq!(problem.path, "/tasks/0/arguments/words/0");
-    assert_eq!(problem.message, "expected text, found the number 1");
+    assert_eq!(problem.message, "expected text, found a mapping");
     // A trial that is passed over has none.
     let passed = text.replace("search:", "when: item.x > 5, search:");
     assert_eq!(check_pipeline(&passed, &fixtures(), &machine()).1, []);

@@ -61,6 +61,7 @@ pub fn context() -> RunContext {
     let date = Timestamp(1_784_097_000_000_000);
     RunContext {
         id: RunId::new(date, 7),
+        timezone: None,
         project: "vision".into(),
         user: "ada".into(),
         date,

@@ -175,7 +175,8 @@ pub struct Report {
 pub struct Metric {
     /// Name.
     pub name: String,
-    /// The value.
+    /// The value, which may be NaN or infinite.
+    #[serde(with = "crate::json::measured")]
     pub value: f64,
     /// The step that it belongs to.
     #[serde(skip_serializing_if = "Option::is_none", default)]

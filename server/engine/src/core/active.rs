@@ -18,7 +18,7 @@ use cubeloom_domain::quota::Pool;
 use cubeloom_domain::record::{AttemptRecord, InstanceRecord, RunRecord};
 use cubeloom_domain::sizing::{self, AttemptSizing};
 use cubeloom_domain::state::InstanceState;
-use cubeloom_domain::{Bytes, InstanceIx, JsonMap, TaskIx, Timestamp};
+use cubeloom_domain::{Bytes, InstanceIx, TaskIx, Timestamp};
 use serde_json::Value;
 
 use super::{At, QueueKey};
@@ -252,14 +252,14 @@ impl ActiveRun {
 
     /// What the expressions of a task may read.
     pub fn outputs_for(&self, task: TaskIx) -> Outputs {
-        let output = |ix: &TaskIx| (self.plan.task(*ix).name.clone(), Value::Object(self.outputs_of(*ix)));
+        let output = |ix: &TaskIx| (self.plan.task(*ix).name.clone(), self.outputs_of(*ix));
         self.plan.task(task).reads.iter().map(output).collect()
     }
 
-    fn outputs_of(&self, task: TaskIx) -> JsonMap {
+    fn outputs_of(&self, task: TaskIx) -> Value {
         let cell = &self.tasks[task.index()];
         let instances: Vec<_> = cell.instances.iter().map(|each| (&each.state, &each.report)).collect();
-        cubeloom_compiler::outputs_of(self.plan.task(task), cell.items.as_deref(), &instances)
+        cubeloom_compiler::readable_outputs(self.plan.task(task), cell.items.as_deref(), &instances)
     }
 
     /// The job of the next attempt at an instance; `workers` of the elastic role.

@@ -378,8 +378,7 @@ impl Place {
         let planned = run.plan.task(at.task);
         let record = &run.record;
         let required = planned.placement.spread == Some(Spread::Required);
-        let apart =
-            (self.nodes.len() == 1 && run.tasks_may_exclude).then_some(Apart { task: at.task.0, required });
+        let apart = (self.nodes.len() == 1 && run.tasks_may_exclude).then_some(Apart { required });
         Spec {
             key: format!("{}.{}.{}.{n}", record.id, planned.name, at.instance),
             project: record.project.clone(),

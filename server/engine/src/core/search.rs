@@ -2,6 +2,7 @@
 
 use cubeloom_compiler::search::{Trial, next_trial};
 use cubeloom_domain::executor::{Metric, Report, StopCause};
+use cubeloom_domain::json::measured::word;
 use cubeloom_domain::outcome::{Failure, FailureKind};
 use cubeloom_domain::plan::PlannedTask;
 use cubeloom_domain::search::PlannedSearch;
@@ -25,7 +26,9 @@ impl Core {
         let Some(instance) = cell.instances.get_mut(at.instance as usize) else { return };
         instance.measured += 1;
         let step = metric.step.unwrap_or_else(|| f64::from(instance.measured));
-        let Some(outdone) = cell.rungs.reach(&rule, search.goal, at.instance, (step, metric.value)) else {
+        let Some(outdone) =
+            cell.rungs.reach(&rule, search.goal, at.instance, (step, search.goal.comparable(metric.value)))
+        else {
             return;
         };
         instance.outdone = Some(sentence(&search.of, &outdone));
@@ -116,9 +119,14 @@ impl Core {
             return None;
         }
         let of = &search.of;
-        let message = format!(
-            "it ended well, but did not report the metric or output `{of}`, which its search goes by"
-        );
+        let message = match search.last(report) {
+            Some(value) => format!("it ended well, but its `{of}` was {} in the end", word(value)),
+            None => {
+                format!(
+                    "it ended well, but did not report the metric or output `{of}`, which its search goes by"
+                )
+            }
+        };
         Some(Failure::new(FailureKind::MissingOutput, message))
     }
 }
@@ -137,7 +145,7 @@ fn compare(search: &PlannedSearch, cell: &mut TaskCell, trial: u32) {
     let values = instance.report.metrics.iter().filter(|metric| metric.name == search.of);
     for (at, metric) in (1u32..).zip(values) {
         let step = metric.step.unwrap_or_else(|| f64::from(at));
-        let _ = cell.rungs.reach(&rule, search.goal, trial, (step, metric.value));
+        let _ = cell.rungs.reach(&rule, search.goal, trial, (step, search.goal.comparable(metric.value)));
     }
 }
 

@@ -266,6 +266,7 @@ impl Server {
             project: "default".into(),
             user: "tester".into(),
             date: self.clock.now(),
+            timezone: None,
             code: None,
         };
         let document = cubeloom_compiler::parse_pipeline(&pipeline.text()).expect("a good document");

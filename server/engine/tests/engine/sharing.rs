@@ -46,6 +46,7 @@ pub async fn make_project(server: &Server, name: &str) {
         keeping: Keeping::default(),
         places: Places::default(),
         sizing: Default::default(),
+        sizing_chosen: true,
         created_at: Timestamp(0),
         revision: 1,
     };

@@ -30,7 +30,7 @@ async fn a_newer_schema_is_refused(fixture: Fixture) {
     outside(&fixture.url, "INSERT INTO schema_version VALUES (999, 'x')").await;
     let refused = refusal(&fixture.url).await;
     assert!(matches!(refused, StoreError::NewerSchema { found: 999, .. }), "{refused}");
-    assert!(refused.to_string().contains("999") && refused.to_string().contains("up to 27"), "{refused}");
+    assert!(refused.to_string().contains("999") && refused.to_string().contains("up to 28"), "{refused}");
 }
 
 async fn a_foreign_schema_is_refused(fixture: Fixture) {

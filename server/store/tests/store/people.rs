@@ -42,6 +42,7 @@ pub fn project(name: &str) -> Project {
         keeping: Keeping { objects: Some(60), logs: None },
         places: Places { allowed: vec![Pool::of("prod")], usual: None },
         sizing: Default::default(),
+        sizing_chosen: true,
         created_at: Timestamp(7),
         revision: 1,
     }

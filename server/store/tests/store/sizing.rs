@@ -265,6 +265,8 @@ async fn a_run_in_auto_knows_what_was_used(fixture: Fixture) {
     leased_run(store, 1, 2, "a").await;
     commit(store, vec![ran(0, 5, Outcome::Succeeded)]).await;
     let known = async || store.load(&run_id(1)).await.unwrap().unwrap().sizing;
+    let advise = Project { sizing: SizingMode::Advise, ..project("shop") };
+    store.update_project(&advise, None, &audit("project.update")).await.unwrap();
     let advised = known().await;
     assert_eq!((advised.mode, advised.is_empty()), (SizingMode::Advise, true), "nothing is done with it");
     let auto = Project { sizing: SizingMode::Auto, ..project("shop") };

@@ -151,7 +151,7 @@ impl Foreseen<'_> {
                 project: plan.context.project.clone(),
                 person: self.person.to_owned(),
                 run: RUN,
-                apart: excludes.then_some(Apart { task: ix.0, required }),
+                apart: excludes.then_some(Apart { required }),
                 length: self.run_time(task).map(Into::into),
                 ..Spec::planned(gets.as_ref().unwrap_or(task), scaler)
             };

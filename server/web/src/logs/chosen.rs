@@ -123,6 +123,11 @@ impl Chosen {
         Ok(found)
     }
 
+    /// What reads the logs.
+    pub(super) fn reader(&self) -> Option<&dyn Logs> {
+        self.source.logs()
+    }
+
     /// A piece of a log.
     pub(crate) async fn read(&self, name: &LogName, offset: u64, limit: usize) -> ApiResult<LogPiece> {
         match self.source.logs() {
@@ -132,6 +137,6 @@ impl Chosen {
     }
 }
 
-fn unreadable(error: std::io::Error) -> ApiError {
+pub(super) fn unreadable(error: std::io::Error) -> ApiError {
     ApiError::unavailable("the logs cannot be read at present").caused_by(error)
 }

@@ -128,7 +128,7 @@ fn measured(pairs: &[MetricPair]) -> Vec<Measured> {
     let of_pair = |pair: &MetricPair| Measured {
         name: pair.name.clone(),
         task: if several(pair) { format!("{}#{}", pair.task, pair.instance) } else { pair.task.clone() },
-        last: [&pair.left, &pair.right].map(|side| side.as_ref().map(|series| series.last)),
+        last: [&pair.left, &pair.right].map(|side| side.as_ref().and_then(|series| series.last)),
     };
     pairs.iter().map(of_pair).collect()
 }

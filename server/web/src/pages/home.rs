@@ -3,6 +3,8 @@
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
+use cubeloom_domain::identity::Role;
+use cubeloom_domain::pipeline::SizingMode;
 use cubeloom_domain::sizing::SizeChange;
 use cubeloom_domain::state::InstanceState;
 use cubeloom_domain::{InstanceIx, RunId, Timestamp};
@@ -10,6 +12,7 @@ use cubeloom_store::{Hanging, Noticed, Waiting};
 use std::cmp::Reverse;
 
 use super::{Frame, html};
+use crate::api::projects;
 use crate::api::runs::list::{self, RunsQuery};
 use crate::api::runs::view::RunView;
 use crate::auth::{self, Caller};
@@ -36,6 +39,10 @@ const LATELY: i64 = 7 * 24 * 3_600_000_000;
 #[template(path = "home.html")]
 struct HomePage {
     frame: Frame,
+    /// Name and label of a project of the reader's whose owners are asked about right-sizing.
+    unsized_project: Option<(String, String)>,
+    /// Whether right-sizing is on in the project that the page's links lead to.
+    is_sized: bool,
     notices: Vec<Notice>,
     running: Vec<Listed>,
     waits: Vec<Wait>,
@@ -103,7 +110,13 @@ pub(super) async fn show(State(web): State<Web>, caller: Caller, frame: Frame) -
     let (queued, running): (Vec<_>, Vec<_>) = live.into_iter().partition(|run| run.state == "queued");
     let mut waits: Vec<Wait> = queued.into_iter().map(of_run).collect();
     waits.extend(web.store().waiting(projects.as_deref(), ROWS).await?.into_iter().map(of_instance));
-    html(&HomePage { frame, notices, running, waits, failed, ended })
+    let seen = projects::visible(&web, &caller).await?;
+    let here = seen.iter().find(|(project, _)| frame.project.as_deref() == Some(&*project.name));
+    let is_sized = here.is_some_and(|(project, _)| project.sizing == SizingMode::Auto);
+    let owned = |role: &Option<Role>| caller.user.admin || *role == Some(Role::Owner);
+    let asks = seen.iter().find(|(project, role)| owned(role) && project.asks_sizing());
+    let unsized_project = asks.map(|(project, _)| (project.name.clone(), project.label.clone()));
+    html(&HomePage { frame, unsized_project, is_sized, notices, running, waits, failed, ended })
 }
 
 impl HomePage {

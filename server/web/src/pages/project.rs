@@ -22,6 +22,8 @@ use crate::state::Web;
 struct ProjectPage {
     frame: Frame,
     project: ProjectView,
+    /// Whether nobody has chosen the right-sizing mode, which is another than that of new projects.
+    asks_sizing: bool,
     members: Vec<MemberView>,
     /// What members can be, the least first.
     roles: [&'static str; 3],
@@ -90,7 +92,9 @@ pub(crate) async fn show(
     let volumes = web.store().volumes(&name).await?.into_iter();
     let stores = volumes.filter(|volume| takes_logs(&volume.place)).map(|volume| volume.name).collect();
     let usage = MonthUsage::of(&web, &name).await?;
+    let asks_sizing = project.asks_sizing();
     let project = ProjectView::new(project, caller.role).with_behind(&web);
     let pools = all_rooms(&web).await?.keys().map(ToString::to_string).collect();
-    html(&ProjectPage { frame, project, members, roles: ["viewer", "editor", "owner"], stores, pools, usage })
+    let roles = ["viewer", "editor", "owner"];
+    html(&ProjectPage { frame, project, asks_sizing, members, roles, stores, pools, usage })
 }

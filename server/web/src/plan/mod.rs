@@ -47,6 +47,8 @@ pub(crate) struct Order {
     pub above: Vec<String>,
     /// The moment that it stands for; the present one where none is given.
     pub date: Option<Timestamp>,
+    /// The time zone of this moment, unless its pipeline's schedule has one.
+    pub timezone: Option<String>,
     /// Where it goes, instead of where its pipeline would.
     pub place: Option<Pool>,
 }
@@ -55,7 +57,17 @@ impl Order {
     /// A run that somebody looks at before there is one.
     pub fn looked_at(caller: &Caller, project: String, parameters: JsonMap, code: Option<String>) -> Self {
         let user = caller.acting();
-        Self { project, user, parameters, code, id: None, above: Vec::new(), date: None, place: None }
+        Self {
+            project,
+            user,
+            parameters,
+            code,
+            id: None,
+            above: Vec::new(),
+            date: None,
+            timezone: None,
+            place: None,
+        }
     }
 }
 
@@ -295,6 +307,7 @@ fn context(planner: &Planner, order: &Order) -> RunContext {
         project: order.project.clone(),
         user: order.user.clone(),
         date: order.date.unwrap_or(now),
+        timezone: order.timezone.clone(),
         code: order.code.clone(),
     }
 }

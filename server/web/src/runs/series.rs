@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use cubeloom_domain::RunId;
 use cubeloom_domain::executor::Metric;
+use cubeloom_domain::json::measured::word;
 use cubeloom_domain::{TaskIx, plan::RunPlan};
 
-use crate::api::metrics::view::{MetricsView, SeriesView};
+use crate::api::metrics::view::{MetricsView, NotFiniteView, SeriesView};
 use crate::error::ApiResult;
 use crate::state::Web;
 
@@ -71,14 +72,20 @@ fn add<'m>(values: &mut Values, task: TaskIx, instance: u32, metrics: impl Itera
 }
 
 fn series(name: String, task: String, instance: u32, mut points: Vec<[f64; 2]>) -> SeriesView {
-    let last = points.last().map_or(0.0, |point| point[1]);
-    let (min, max) = points
-        .iter()
-        .fold((f64::INFINITY, f64::NEG_INFINITY), |(min, max), point| (min.min(point[1]), max.max(point[1])));
+    let finite = |value: f64| Some(value).filter(|value| value.is_finite());
+    let last = points.last().and_then(|point| finite(point[1]));
+    let all = || points.iter().filter_map(|point| finite(point[1]));
+    let (min, max) = (all().reduce(f64::min), all().reduce(f64::max));
     // The workers' values come one worker after the other.
     points.sort_by(|a, b| a[0].total_cmp(&b[0]));
+    let mut others = points.iter().filter(|point| !point[1].is_finite());
+    let first = others.next();
+    let rest = others.count() as u64;
+    let not_finite =
+        first.map(|[step, value]| NotFiniteView { count: 1 + rest, step: *step, value: word(*value) });
     let count = points.len() as u64;
-    SeriesView { name, task, instance, count, last, min, max, points: thin(&points, POINTS) }
+    let points = thin(&points, POINTS).into_iter().map(|[step, value]| (step, finite(value))).collect();
+    SeriesView { name, task, instance, count, last, min, max, not_finite, points }
 }
 
 /// At most `most` points: of each stretch the smallest and the largest, so that no peak is lost.
@@ -119,13 +126,26 @@ mod tests {
     }
 
     #[test]
+    fn what_is_not_finite_is_told_and_hides_nothing_else() {
+        let metric = |value| Metric { name: "loss".into(), value, step: None };
+        let mut values = Values::new();
+        add(&mut values, TaskIx(0), 0, [metric(3.0), metric(f64::NAN), metric(f64::INFINITY)].iter());
+        let (_, points) = values.into_iter().next().unwrap();
+        let series = series("loss".into(), "train".into(), 0, points);
+        assert_eq!(series.points, [(0.0, Some(3.0)), (1.0, None), (2.0, None)]);
+        assert_eq!((series.count, series.last, series.min, series.max), (3, None, Some(3.0), Some(3.0)));
+        assert_eq!(series.not_finite, Some(NotFiniteView { count: 2, step: 1.0, value: "NaN" }));
+    }
+
+    #[test]
     fn what_has_no_step_stands_at_its_position() {
         let metric = |value| Metric { name: "loss".into(), value, step: None };
         let mut values = Values::new();
         add(&mut values, TaskIx(0), 0, [metric(3.0), metric(1.0), metric(2.0)].iter());
         let (_, points) = values.into_iter().next().unwrap();
         let series = series("loss".into(), "train".into(), 0, points);
-        assert_eq!(series.points, [[0.0, 3.0], [1.0, 1.0], [2.0, 2.0]]);
-        assert_eq!((series.count, series.last, series.min, series.max), (3, 2.0, 1.0, 3.0));
+        assert_eq!(series.points, [(0.0, Some(3.0)), (1.0, Some(1.0)), (2.0, Some(2.0))]);
+        assert_eq!((series.count, series.last, series.min, series.max), (3, Some(2.0), Some(1.0), Some(3.0)));
+        assert_eq!(series.not_finite, None);
     }
 }

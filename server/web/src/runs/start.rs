@@ -50,6 +50,8 @@ pub(crate) struct Origin {
     pub attempt: AttemptKey,
     /// The pipelines, the outermost first, of which each runs the next, and the last this one.
     pub above: Vec<String>,
+    /// The time zone of the calling run's dates.
+    pub timezone: Option<String>,
 }
 
 /// What a run is made from.
@@ -128,13 +130,22 @@ struct Ready {
 async fn prepare(planner: &Planner, wanted: Wanted, mut entry: AuditEntry) -> ApiResult<Ready> {
     let Wanted { project, user, acting, source, parameters, part, place, origin, cause } = wanted;
     let (text, code, version) = read(planner, &project, source).await?;
-    let (id, parent, above) = match origin {
-        Some(Origin { id, attempt, above }) => (Some(id), Some(attempt), above),
-        None => (None, None, Vec::new()),
+    let (id, parent, above, timezone) = match origin {
+        Some(Origin { id, attempt, above, timezone }) => (Some(id), Some(attempt), above, timezone),
+        None => (None, None, Vec::new(), None),
     };
     let (date, given) = (cause.date, parameters.clone());
-    let order =
-        Order { project: project.clone(), user: acting, parameters: given, code, id, above, date, place };
+    let order = Order {
+        project: project.clone(),
+        user: acting,
+        parameters: given,
+        code,
+        id,
+        above,
+        date,
+        timezone,
+        place,
+    };
     let (document, planned) = plan::plan(planner, text, order).await?;
     let begun = begin(planner, planned, part.as_ref(), &document).await?;
     let Begun { plan, taken, warnings, message } = begun;

@@ -80,6 +80,7 @@ async fn wrong(
             above,
             place: None,
             date: Some(context.date),
+            timezone: context.timezone.clone(),
         };
         // It may run others in its turn.
         match only_looks {

@@ -93,6 +93,7 @@ async fn start(
             id: id.clone(),
             attempt: job.key.clone(),
             above: above.iter().rev().map(|run| run.pipeline.clone()).collect(),
+            timezone: call.timezone.clone(),
         }),
         // It stands for the same moment as the run that wants it.
         cause: Cause { trigger: Trigger::Task, date: parent.cause.date, late_at: None },

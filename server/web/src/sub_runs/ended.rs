@@ -55,6 +55,13 @@ async fn reported(store: &Store, run: &RunId) -> Result<Option<JsonMap>, StoreEr
 
 fn of_tasks(plan: &RunPlan, items: &BTreeMap<TaskIx, &[Value]>, instances: &[InstanceRecord]) -> JsonMap {
     let mut tasks = JsonMap::new();
+    // A loop over nothing has no instances, and lists of what it would have reported.
+    for ix in items.iter().filter(|(_, items)| items.is_empty()).map(|(ix, _)| *ix) {
+        let outputs = outputs_of(plan.task(ix), Some(&[]), &[]);
+        if !outputs.is_empty() {
+            tasks.insert(plan.task(ix).name.clone(), Value::Object(outputs));
+        }
+    }
     for of_task in instances.chunk_by(|one, next| one.task == next.task) {
         let Some(ix) = of_task.first().map(|first| first.task) else { continue };
         let task = plan.task(ix);

@@ -67,7 +67,7 @@ pub fn reference(expression: &str) -> Option<Reference> {
     match expression {
         "item" => Some(Reference::Local { input: "item".into(), text: "{{item}}".into(), output: None }),
         "run.id" => global("{{workflow.uid}}"),
-        "run.date" => global(
+        "run.date" | "run.date_utc" => global(
             "{{workflow.creationTimestamp.Y}}-{{workflow.creationTimestamp.m}}-{{workflow.creationTimestamp.d}}",
         ),
         "run.timestamp" => global("{{workflow.creationTimestamp.RFC3339}}"),

@@ -222,6 +222,7 @@ fn context() -> RunContext {
         project: "project".into(),
         user: "user".into(),
         date: Timestamp(0),
+        timezone: None,
         code: Some("code".into()),
     }
 }

@@ -81,15 +81,15 @@ fn affinity(frame: &Frame<'_>, role: &JobRole, notes: &mut Notes) -> Map<String,
         Spread::Required => {
             notes.decide(match by(frame) {
                 SpreadBy::Host => {
-                    "it shares no host with another task of its run; where every host has one, it waits"
+                    "it shares no host with another job of its run; where every host has one, it waits"
                 }
                 SpreadBy::Zone => {
-                    "it shares no zone with another task of its run; where every zone has one, it waits"
+                    "it shares no zone with another job of its run; where every zone has one, it waits"
                 }
             });
-            required.push(other_tasks(frame));
+            required.push(other_jobs(frame));
         }
-        Spread::Preferred => apart.push(json!({"weight": 100, "podAffinityTerm": other_tasks(frame)})),
+        Spread::Preferred => apart.push(json!({"weight": 100, "podAffinityTerm": other_jobs(frame)})),
         Spread::None => {}
     }
     if frame.job.workers() > 1 {
@@ -136,8 +136,9 @@ fn by(frame: &Frame<'_>) -> SpreadBy {
     frame.job.placement.spread_by.unwrap_or(SpreadBy::Host)
 }
 
-/// Pods of the same run *and* of another task: a rule about the run alone would tear a gang apart.
-fn other_tasks(frame: &Frame<'_>) -> Value {
+/// Pods of the same run *and* of another job: another task, or another instance of a `for_each` or a search. A rule about the
+/// run alone would tear a gang apart.
+fn other_jobs(frame: &Frame<'_>) -> Value {
     let key = &frame.job.key;
     let topology = match by(frame) {
         SpreadBy::Host => HOST,
@@ -145,7 +146,7 @@ fn other_tasks(frame: &Frame<'_>) -> Value {
     };
     let selector = json!({"matchExpressions": [
         {"key": labels::RUN, "operator": "In", "values": [key.run.as_str()]},
-        {"key": labels::TASK, "operator": "NotIn", "values": [key.task]},
+        {"key": labels::JOB, "operator": "NotIn", "values": [frame.name]},
     ]});
     json!({"labelSelector": selector, "topologyKey": topology})
 }

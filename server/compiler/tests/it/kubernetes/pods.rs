@@ -108,7 +108,7 @@ fn others(spec: &Value, job: &Job, resources: &Resources, found: &mut Findings) 
         rules.is_some_and(|rules| {
             rules.len() == 2
                 && is(&rules[0], "cubeloom/run", "In", job.key.run.as_str())
-                && is(&rules[1], "cubeloom/task", "NotIn", &job.key.task)
+                && is(&rules[1], "cubeloom/job", "NotIn", &job.key.object_name())
                 && term["topologyKey"] == topology
         })
     };

@@ -4,7 +4,6 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use cubeloom_domain::identity::{Keeping, Places, Project, Role};
-use cubeloom_domain::pipeline::SizingMode;
 use cubeloom_store::Created;
 use serde::Deserialize;
 use serde_json::json;
@@ -84,7 +83,8 @@ fn project(web: &Web, new: NewProject) -> ApiResult<Project> {
         description,
         keeping: Keeping::default(),
         places: Places::default(),
-        sizing: SizingMode::default(),
+        sizing: web.settings().sizing,
+        sizing_chosen: true,
         created_at,
         revision: 1,
     })

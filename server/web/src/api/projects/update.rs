@@ -60,6 +60,7 @@ pub(crate) async fn update(
     let before = audited(&project);
     project.label = change.label.unwrap_or(project.label);
     project.description = change.description.unwrap_or(project.description);
+    project.sizing_chosen |= change.sizing.is_some();
     project.sizing = change.sizing.map_or(project.sizing, Into::into);
     let mut found = check::Found::default();
     found.line("/label", &project.label, 80);

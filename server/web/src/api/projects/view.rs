@@ -77,7 +77,7 @@ pub struct KeepingView {
 pub enum SizingWord {
     /// Never.
     Off,
-    /// Only said.
+    /// Show recommendations only.
     Advise,
     /// Apply recommendations automatically.
     Auto,

@@ -13,6 +13,7 @@ use cubeloom_domain::clusters::{Clusters, LOCAL};
 use cubeloom_domain::executor::{Executor, GpuFacts};
 use cubeloom_domain::identity::Scope;
 use cubeloom_domain::nodes::NodeRule;
+use cubeloom_domain::pipeline::SizingMode;
 use cubeloom_monitoring::advice::Thresholds;
 use cubeloom_store::{Options, Store};
 use cubeloom_testkit::builders;
@@ -138,6 +139,7 @@ fn settings() -> Settings {
         upload: 0,
         oidc: None,
         terminals: TerminalSettings { most: 0, each: 0, limit: minute, idle: minute, away: minute },
+        sizing: SizingMode::Auto,
         currency: None,
         audit: Default::default(),
         alerts: AlertSettings::default(),
