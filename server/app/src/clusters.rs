@@ -139,7 +139,7 @@ fn fault(error: AccessError) -> ClusterFault {
     let field = match error {
         AccessError::NoContext(..) | AccessError::NoCurrent(_) => "/context",
         AccessError::NotInside(_) => "/access",
-        AccessError::Unreadable(_) | AccessError::Outside(_) => "/kubeconfig",
+        AccessError::Unreadable(_) | AccessError::Outside(_) | AccessError::Unsupported(_) => "/kubeconfig",
     };
     ClusterFault { field, message: error.to_string() }
 }

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use kube::client::ClientBuilder;
+use futures::FutureExt;
+use kube::client::{ClientBuilder, ConfigExt};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use thiserror::Error;
@@ -54,6 +55,11 @@ pub enum AccessError {
          everything with `kubectl config view --minify --flatten`, and a service account's token"
     )]
     Outside(&'static str),
+    /// It says a way to the API server that is not supported.
+    #[error(
+        "the kubeconfig names {0}, which is not supported: give an address of the API server that the server reaches itself"
+    )]
+    Unsupported(&'static str),
     /// There is no service account.
     #[error("the server does not run in a cluster: {0}")]
     NotInside(String),
@@ -67,6 +73,10 @@ pub fn contexts(text: &str) -> Result<(Vec<String>, Option<String>), AccessError
     let config = parse(text)?;
     let current = config.current_context.filter(|name| !name.is_empty());
     Ok((config.contexts.into_iter().map(|context| context.name).collect(), current))
+}
+
+fn unreadable(error: &dyn std::error::Error) -> AccessError {
+    AccessError::Unreadable(error.to_string())
 }
 
 fn parse(text: &str) -> Result<Kubeconfig, AccessError> {
@@ -97,7 +107,20 @@ impl Access {
             }
             (None, None) => return Err(AccessError::NoCurrent(names())),
         }
-        outside(&config).map_or(Ok(()), |what| Err(AccessError::Outside(what)))
+        if let Some(what) = outside(&config) {
+            return Err(AccessError::Outside(what));
+        }
+        let proxied = config.clusters.iter().filter_map(|named| named.cluster.as_ref());
+        if proxied.into_iter().any(|cluster| cluster.proxy_url.is_some()) {
+            return Err(AccessError::Unsupported("a proxy (`proxy-url`)"));
+        }
+        // What holds everything needs no waiting for: keys, certificates and addresses that can never work are found here.
+        let options = KubeConfigOptions { context: context.clone(), ..KubeConfigOptions::default() };
+        match Config::from_custom_kubeconfig(config, &options).now_or_never() {
+            Some(Ok(made)) => made.rustls_https_connector().map(drop).map_err(|error| unreadable(&error)),
+            Some(Err(error)) => Err(unreadable(&error)),
+            None => Ok(()),
+        }
     }
 
     /// A client, for the cluster of this name. Nothing is asked of it yet.
@@ -165,6 +188,23 @@ mod tests {
         ] {
             assert_eq!(check(kubeconfig(user), Some("a")), Err(AccessError::Outside(what)));
         }
+    }
+
+    #[test]
+    fn what_can_never_work_is_refused_before_it_is_tried() {
+        let of_cluster = |more: &str| {
+            let text = kubeconfig("token: t");
+            check(text.replace("'https://127.0.0.1:1'", &format!("'https://127.0.0.1:1'{more}")), Some("a"))
+        };
+        let proxied = of_cluster(", proxy-url: 'http://127.0.0.1:1'");
+        assert_eq!(proxied, Err(AccessError::Unsupported("a proxy (`proxy-url`)")));
+        let refused = of_cluster(", certificate-authority-data: '?'");
+        assert!(matches!(refused, Err(AccessError::Unreadable(_))), "{refused:?}");
+        let keys = "client-certificate-data: bm8=, client-key-data: bm8=";
+        let refused = check(kubeconfig(keys), Some("a"));
+        assert!(matches!(refused, Err(AccessError::Unreadable(_))), "{refused:?}");
+        let address = kubeconfig("token: t").replace("https://127.0.0.1:1", "https://[");
+        assert!(matches!(check(address, Some("a")), Err(AccessError::Unreadable(_))));
     }
 
     #[test]

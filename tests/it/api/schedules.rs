@@ -232,7 +232,7 @@ fn a_date_is_run_when_somebody_wants_it_and_again_only_when_they_say_so() {
     assert!(refused.text().contains(&run), "{}", refused.text());
     until(&editor, &format!("/runs/{run}"), |run| run["state"] == "succeeded");
     let log = editor.get(&format!("/runs/{run}/logs/text?task=say")).expect(200).text();
-    assert!(log.contains("2026-01-30"), "the date is the run's, in UTC: {log}");
+    assert!(log.contains("2026-01-31"), "the date is the run's, in the zone of its schedule: {log}");
     editor.post(&dates, &json!({"date": "2026-01-31"})).expect(409);
     let again = editor.post(&dates, &json!({"date": "2026-01-31", "again": true})).expect(201).json();
     assert_ne!(again["run"]["id"], run.as_str());

@@ -20,17 +20,17 @@ export function checkArguments(schema: Schema, given: JsonObject, path: string, 
   if (later.size === 0) combined(rules, known, path, findings);
 }
 
-/** Numbers and truth values in lists and mappings are text where text is taken, as the server has it. */
-function inWords(rules: Rules | boolean | undefined, value: Json, inside: boolean): Json {
+/** Numbers and truth values in lists are text where text is taken, as the server has it. */
+function inWords(rules: Rules | boolean | undefined, value: Json, inList: boolean): Json {
   if (rules === undefined || typeof rules === "boolean") return value;
   if (Array.isArray(value)) return (value as readonly Json[]).map((item) => inWords(rules.items, item, true));
   if (isMapping(value)) {
     const { properties = {}, additionalProperties: others } = rules;
-    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, inWords(Object.hasOwn(properties, name) ? properties[name] : others, one, true)]));
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, inWords(Object.hasOwn(properties, name) ? properties[name] : others, one, false)]));
   }
   const types = [rules.type ?? []].flat();
   const takesText = types.includes("string") && !types.some((type) => ["number", "integer", "boolean"].includes(type));
-  return inside && takesText && (typeof value === "number" || typeof value === "boolean") ? String(value) : value;
+  return inList && takesText && (typeof value === "number" || typeof value === "boolean") ? String(value) : value;
 }
 
 /** Whether a string in a value holds an expression. */

@@ -4,28 +4,35 @@ use cubeloom_domain::pipeline::Written;
 use serde_json::Value;
 
 use super::properties;
-use crate::expression::{has_expression, to_text};
+use crate::expression::to_text;
 use crate::path::Path;
 
-/// Makes text of the numbers and truth values of an argument where the schema takes text. A number that stands alone, without
-/// an expression, stays: what takes it is told.
+/// Makes text of numbers and truth values where the schema takes text, in lists and where an expression gave them. One that
+/// stands alone in the document stays: what takes it is told.
 ///
 /// `source` is the argument as it stands in the document, `written` has the numbers of the arguments that JSON would write in
 /// another way.
 pub fn in_words(schema: &Value, name: &str, source: &Value, value: &mut Value, written: Option<&Written>) {
     let Some((_, schema)) = properties(schema).find(|(known, _)| *known == name) else { return };
-    let is_scalar = !(source.is_array() || source.is_object());
-    if is_scalar && !source.as_str().is_some_and(has_expression) {
-        return;
-    }
     let mut path = Path::default();
     path.push_key(name);
-    words(schema, value, written, &mut path);
+    words(schema, Some(source), value, false, written, &mut path);
 }
 
-fn words(schema: &Value, value: &mut Value, written: Option<&Written>, path: &mut Path) {
+/// `source` is what the document has at this place; nothing where an expression gave what is around it.
+fn words(
+    schema: &Value,
+    source: Option<&Value>,
+    value: &mut Value,
+    in_list: bool,
+    written: Option<&Written>,
+    path: &mut Path,
+) {
     match value {
-        Value::Bool(_) | Value::Number(_) if takes_text(schema) => {
+        // A text that has become another value was an expression.
+        Value::Bool(_) | Value::Number(_)
+            if takes_text(schema) && (in_list || source.is_none_or(Value::is_string)) =>
+        {
             let text = written.and_then(|written| written.get(&path.pointer()));
             *value = Value::String(text.cloned().unwrap_or_else(|| to_text(value.take())));
         }
@@ -33,7 +40,7 @@ fn words(schema: &Value, value: &mut Value, written: Option<&Written>, path: &mu
             let Some(schema) = schema.get("items") else { return };
             for (at, item) in items.iter_mut().enumerate() {
                 path.push_index(at);
-                words(schema, item, written, path);
+                words(schema, source.and_then(|source| source.get(at)), item, true, written, path);
                 path.pop();
             }
         }
@@ -42,7 +49,7 @@ fn words(schema: &Value, value: &mut Value, written: Option<&Written>, path: &mu
             for (key, value) in map {
                 let Some(schema) = known.and_then(|known| known.get(key)).or(others) else { continue };
                 path.push_key(key);
-                words(schema, value, written, path);
+                words(schema, source.and_then(|source| source.get(key)), value, false, written, path);
                 path.pop();
             }
         }
@@ -87,7 +94,11 @@ mod tests {
         let expected = json!(["a", "1e-3", "3", "true", "18446744073709551615", null, ["b"]]);
         assert_eq!(same("command", words), expected);
         assert_eq!(same("layers", json!([3, true])), json!([3, true]));
-        assert_eq!(same("headers", json!({"age": 3, "none": null})), json!({"age": "3", "none": null}));
+        assert_eq!(same("headers", json!({"age": 3, "none": null})), json!({"age": 3, "none": null}));
+        let headers = json!({"age": 3, "none": null});
+        assert_eq!(of("headers", json!("{{ item }}"), headers.clone()), json!({"age": "3", "none": null}));
+        let source = json!({"age": "{{ item }}", "none": null});
+        assert_eq!(of("headers", source, headers), json!({"age": "3", "none": null}));
         assert_eq!(same("either", json!([3])), json!([3]));
         assert_eq!(of("program", json!("{{ params.n }}"), json!(3)), json!("3"));
         assert_eq!(same("program", json!(3)), json!(3));

@@ -41,12 +41,29 @@ pub fn cpu(d: &mut Decoder, node: &Node<'_>) -> Option<Cpu> {
 pub fn memory(d: &mut Decoder, node: &Node<'_>) -> Option<Bytes> {
     let amount = bytes(d, node)?;
     if amount.0 < 1 << 20 {
-        let message =
-            format!("{amount} of memory is less than any program needs; did you mean {}Mi?", amount.0);
+        let message = match node.scalar().and_then(with_larger_unit) {
+            Some(other) => {
+                format!("{amount} of memory is less than any program needs; did you mean {other}?")
+            }
+            None => format!("{amount} of memory is less than any program needs"),
+        };
         d.problem(node, Code::InvalidQuantity, message);
         return None;
     }
     Some(amount)
+}
+
+/// The same number with the next unit in which it is an amount that a program can have: `512` as `512Mi`, `0.5Mi` as `0.5Gi`.
+fn with_larger_unit(text: &str) -> Option<String> {
+    let digits = text.trim().trim_end_matches(char::is_alphabetic).trim_end();
+    let units = ["Ki", "Mi", "Gi"];
+    let unit = text.trim()[digits.len()..].trim();
+    let larger = units.into_iter().skip_while(|other| unit.len() == 2 && *other != unit);
+    let found = larger.skip(usize::from(unit.len() == 2)).map(|unit| format!("{digits}{unit}"));
+    let fits =
+        |text: &String| text.parse::<Bytes>().is_ok_and(|amount| (16 << 20..=64 << 30).contains(&amount.0));
+    let mut found = found.filter(fits);
+    found.next()
 }
 
 fn bytes(d: &mut Decoder, node: &Node<'_>) -> Option<Bytes> {

@@ -90,13 +90,18 @@ impl<'t> Builder<'t, '_> {
     fn event(&mut self, event: Event<'t>, mark: Mark) -> Result<Option<Node<'t>>, Problem> {
         match event {
             Event::Scalar(text, style, anchor, tag) => {
+                let node = |text| {
+                    let kind = scalar(text, style, tag.as_deref());
+                    Ok(Node { mark, kind: kind.map_err(|message| at(mark, Code::Syntax, message))? })
+                };
                 if self.wants_key() {
+                    if anchor != 0 {
+                        self.name(anchor, &node(text.clone())?)?;
+                    }
                     self.start_key(text, mark);
                     return Ok(None);
                 }
-                let kind =
-                    scalar(text, style, tag.as_deref()).map_err(|message| at(mark, Code::Syntax, message))?;
-                self.finish(Node { mark, kind }, anchor)
+                self.finish(node(text)?, anchor)
             }
             Event::SequenceStart(anchor, tag) => {
                 self.push(mark, anchor, Container::List(Vec::new()), tag.as_deref()).map(|()| None)
@@ -187,8 +192,7 @@ impl<'t> Builder<'t, '_> {
     /// Puts a complete value where it belongs.
     fn finish(&mut self, node: Node<'t>, anchor: usize) -> Result<Option<Node<'t>>, Problem> {
         if anchor != 0 {
-            self.spend(&node)?;
-            self.anchors.insert(anchor, node.clone());
+            self.name(anchor, &node)?;
         }
         match self.open.last_mut() {
             None => return Ok(Some(node)),
@@ -203,6 +207,13 @@ impl<'t> Builder<'t, '_> {
             }
         }
         Ok(None)
+    }
+
+    /// Keeps what has an anchor, for its aliases.
+    fn name(&mut self, anchor: usize, node: &Node<'t>) -> Result<(), Problem> {
+        self.spend(node)?;
+        self.anchors.insert(anchor, node.clone());
+        Ok(())
     }
 
     fn alias(&mut self, anchor: usize, mark: Mark) -> Result<Node<'t>, Problem> {

@@ -72,3 +72,30 @@ fn problems_of_later_stages_are_located_in_the_text() {
         problems.iter().map(|problem| (problem.line.unwrap(), problem.column.unwrap())).collect();
     assert_eq!(places, [(8, 7), (6, 5), (1, 1), (1, 1)]);
 }
+
+#[test]
+fn an_anchor_on_a_key_names_its_text() {
+    let text = "{apiVersion: cubeloom/v1, kind: Pipeline, name: p, labels: {&k team: ml, other: *k}, tasks: [{name: a, template: t}]}";
+    let labels = parse_pipeline(text).unwrap().pipeline.labels;
+    assert_eq!(labels.get("other").map(String::as_str), Some("team"), "{labels:?}");
+}
+
+/// The amount that was probably meant is offered, or none.
+#[test]
+fn too_little_memory_is_told_with_the_unit_that_was_meant() {
+    for (memory, offered) in [
+        ("0.1Mi", "; did you mean 0.1Gi?"),
+        ("100k", "; did you mean 100Mi?"),
+        ("512", "; did you mean 512Mi?"),
+        ("64Ki", "; did you mean 64Mi?"),
+        ("0", ""),
+    ] {
+        let text = format!(
+            "{{apiVersion: cubeloom/v1, kind: Pipeline, name: p, tasks: [{{name: a, template: t, resources: {{memory: {memory}}}}}]}}"
+        );
+        let problems = parse_pipeline(&text).unwrap_err();
+        let [problem] = problems.as_slice() else { panic!("{problems:?}") };
+        let end = format!("of memory is less than any program needs{offered}");
+        assert!(problem.message.ends_with(&end), "{memory}: {}", problem.message);
+    }
+}
