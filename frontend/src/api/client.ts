@@ -45,7 +45,8 @@ export async function request<M extends Method, const P extends string>(
   const response = await send(method, path, body, options);
   const isJson = response.headers.get("content-type")?.includes("json") ?? false;
   const data = (isJson ? await response.json() : undefined) as Answered<M, P>;
-  return { data, etag: response.headers.get("etag"), response };
+  // A proxy that compresses makes a tag weak, which would never match.
+  return { data, etag: response.headers.get("etag")?.replace(/^W\//, "") ?? null, response };
 }
 
 async function send(method: Method, path: string, body: unknown, { etag, signal }: Options): Promise<Response> {

@@ -50,9 +50,9 @@ export class Plots {
         known.note.textContent = notes(lines);
         continue;
       }
-      const place = h("div");
+      const place = h("div", { class: "card padded" });
       const note = h("p", { class: "plot-note" }, notes(lines));
-      this.#box.append(h("div", { class: "card padded" }, place, note));
+      this.#box.append(h("div", {}, place, note));
       this.#drawn.set(name, { plot: new Plot(place, { title: name, series: lines }), note });
     }
   }

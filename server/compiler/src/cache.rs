@@ -8,33 +8,29 @@ use cubeloom_domain::plan::{Late, PlannedTask, RunPlan};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
+/// Digests of the files that a job depends on, by the names that its document gives them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Digests {
+    /// Files of the pipeline's folder that arguments name.
+    pub code: BTreeMap<String, String>,
+    /// The entries of the task's `cache.inputs`.
+    pub inputs: BTreeMap<String, String>,
+}
+
 /// The key of a job, SHA-256 in hexadecimal, and its parts by name (`template`, `arguments`, `env`, `command`,
 /// `code`, `inputs`), so that a miss can say which part changed.
 ///
-/// `digests` maps a path to the digest of its content: each entry of the task's `cache.inputs` is an input, every
-/// other one is code. Arguments that were late are not among the arguments: what they became is in the command.
+/// Arguments that were late are not among the arguments: what they became is in the command.
 #[must_use]
-pub fn cache_key(
-    plan: &RunPlan,
-    task: TaskIx,
-    job: &Job,
-    digests: &BTreeMap<String, String>,
-) -> (String, Value) {
+pub fn cache_key(plan: &RunPlan, task: TaskIx, job: &Job, digests: &Digests) -> (String, Value) {
     let planned = plan.task(task);
-    let is_input = |path: &str| {
-        planned.cache.as_ref().is_some_and(|cache| cache.inputs.iter().any(|input| input == path))
-    };
-    let (inputs, code): (Map<_, _>, Map<_, _>) = digests
-        .iter()
-        .map(|(path, digest)| (path.clone(), json!(digest)))
-        .partition(|(path, _)| is_input(path));
     let parts = json!({
         "template": { "name": job.template, "digest": job.template_digest, "image": job.image, "python": job.python },
         "arguments": arguments(planned),
         "env": job.env,
         "command": command(job),
-        "code": code,
-        "inputs": inputs,
+        "code": digests.code,
+        "inputs": digests.inputs,
     });
     let hash = Sha256::digest(parts.to_string().as_bytes());
     (hash.iter().map(|byte| format!("{byte:02x}")).collect(), parts)

@@ -25,7 +25,7 @@ mod template;
 mod validate;
 pub mod yaml;
 
-pub use cache::cache_key;
+pub use cache::{Digests, cache_key};
 pub use expression::forget as forget_expressions;
 pub use files::missing_files;
 pub use frameworks::may_be_divided;

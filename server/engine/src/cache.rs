@@ -3,13 +3,14 @@
 //! The key covers the template's version and files, the arguments, the content of files that arguments name, and
 //! that of the inputs that the task declares. It is computed off the engine's loop.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use cubeloom_compiler::Digests;
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::belongings::VolumePlace;
 use cubeloom_domain::job::Job;
@@ -89,11 +90,37 @@ async fn find(
     }
 }
 
+/// The parts of the key that are made of files.
+const FILES: [&str; 2] = ["code", "inputs"];
+/// How many of the changed files are named.
+const NAMED: usize = 3;
+
+/// A part of the key with the files of it that have changed: `inputs (data/a.csv)`.
+fn with_files(part: &str, last: &Value, now: &Value) -> String {
+    let files = |value: &Value| value.as_object().cloned().unwrap_or_default();
+    let (last, now) = (files(last), files(now));
+    let all: BTreeSet<&String> = last.keys().chain(now.keys()).collect();
+    let changed: Vec<&str> =
+        all.into_iter().filter(|file| last.get(*file) != now.get(*file)).map(String::as_str).collect();
+    let more = if changed.len() > NAMED { ", ..." } else { "" };
+    let named = changed.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
+    format!("{part} ({named}{more})")
+}
+
 /// Names the parts of the key that differ from those of the newest earlier result.
 fn changed(last: Option<&Value>, parts: &Value) -> String {
     let Some(last) = last else { return "not reused: it has not run before".into() };
     let differs = |(name, value): (&String, &Value)| (last.get(name) != Some(value)).then(|| name.clone());
-    let names: Vec<String> = parts.as_object().into_iter().flatten().filter_map(differs).collect();
+    let names: Vec<String> = parts
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter_map(differs)
+        .map(|name| {
+            let of_files = FILES.contains(&name.as_str());
+            if of_files { with_files(&name, &last[&name], &parts[&name]) } else { name }
+        })
+        .collect();
     if names.is_empty() {
         "not reused: something was removed since it last ran".into()
     } else {
@@ -102,9 +129,9 @@ fn changed(last: Option<&Value>, parts: &Value) -> String {
 }
 
 /// SHA-256 of every file that counts, by the name that the document gives it.
-fn digests(plan: &RunPlan, task: usize, job: &Job, roots: &Roots) -> io::Result<BTreeMap<String, String>> {
+fn digests(plan: &RunPlan, task: usize, job: &Job, roots: &Roots) -> io::Result<Digests> {
     let planned = &plan.tasks[task];
-    let mut digests = BTreeMap::new();
+    let mut digests = Digests::default();
     let code = job.code.as_ref().map(|digest| roots.code.join(digest));
     let workspace = roots.workspace.join(&job.project);
     let volumes = job.volumes.iter().filter_map(|volume| match &volume.place {
@@ -116,7 +143,7 @@ fn digests(plan: &RunPlan, task: usize, job: &Job, roots: &Roots) -> io::Result<
         if let Some(Late::Value(Value::String(path))) = planned.arguments.get(name)
             && let Some(code) = &code
         {
-            digests.insert(format!("code:{path}"), of_path(&reach, &code.join(path))?);
+            digests.code.insert(path.clone(), of_path(&reach, &code.join(path))?);
         }
     }
     let run_dir = workspace.join("runs").join(plan.context.id.as_str());
@@ -125,9 +152,17 @@ fn digests(plan: &RunPlan, task: usize, job: &Job, roots: &Roots) -> io::Result<
             .replace("$(CUBELOOM_RUN_DIR)", &run_dir.to_string_lossy())
             .replace("$(CUBELOOM_WORKSPACE)", &workspace.to_string_lossy())
             .replace("$(CUBELOOM_CODE)", &code.as_deref().unwrap_or(Path::new("")).to_string_lossy());
-        digests.insert(format!("input:{input}"), of_path(&reach, &workspace.join(path))?);
+        digests.inputs.insert(shown(input), of_path(&reach, &workspace.join(path))?);
     }
     Ok(digests)
+}
+
+/// An input as a document names it: its folders are expressions there.
+fn shown(input: &str) -> String {
+    let folders = [("RUN_DIR", "run.dir"), ("WORKSPACE", "workspace"), ("CODE", "code")];
+    folders.into_iter().fold(input.to_owned(), |text, (variable, name)| {
+        text.replace(&format!("$(CUBELOOM_{variable})"), &format!("{{{{ {name} }}}}"))
+    })
 }
 
 /// Of what lies in one of these folders. Documents name it, and tasks may have put anything there: the server, which can read

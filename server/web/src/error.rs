@@ -28,6 +28,8 @@ pub enum Kind {
     Forbidden,
     /// It does not exist, or the caller may not see it.
     NotFound,
+    /// The path has no such method.
+    NoMethod,
     /// It conflicts with existing data.
     Conflict,
     /// It no longer exists.
@@ -60,6 +62,7 @@ impl Kind {
             Self::NotSignedIn => (S::UNAUTHORIZED, "not-signed-in", "Authentication required"),
             Self::Forbidden => (S::FORBIDDEN, "forbidden", "Permission denied"),
             Self::NotFound => (S::NOT_FOUND, "not-found", "Not found"),
+            Self::NoMethod => (S::METHOD_NOT_ALLOWED, "method-not-allowed", "Method not allowed"),
             Self::Conflict => (S::CONFLICT, "conflict", "Conflict with existing data"),
             Self::Gone => (S::GONE, "gone", "No longer exists"),
             Self::Stale => (S::PRECONDITION_FAILED, "stale", "Changed by someone else in the meantime"),
@@ -215,6 +218,12 @@ impl ApiError {
         let detail =
             format!("{what} was changed meanwhile: read it again, and send its present ETag in If-Match");
         Self::new(Kind::Stale, detail).with_header(header::ETAG, etag)
+    }
+
+    /// The path has other methods, which the header `Allow` lists.
+    #[must_use]
+    pub fn no_method() -> Self {
+        Self::new(Kind::NoMethod, "this address has no such method; the header Allow lists those that it has")
     }
 
     /// `If-Match` is missing.

@@ -2,7 +2,7 @@
 
 use axum::extract::{FromRequestParts, OptionalFromRequestParts};
 use axum::http::request::Parts;
-use axum::http::{HeaderValue, header};
+use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use cubeloom_store::Change;
 use serde::Serialize;
@@ -38,7 +38,82 @@ pub fn changed(change: Change, what: &str, name: &str) -> ApiResult<u64> {
     }
 }
 
-/// The revision that a request wants to change, from `If-Match`; `*` is any.
+/// What `If-Match` has (RFC 9110, section 13.1.1).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Tags {
+    /// `*`
+    Any,
+    /// Tags with their quotes. Weak ones are left out: they never match.
+    Strong(Vec<String>),
+}
+
+impl Tags {
+    /// Those of a request; nothing where it has no such header.
+    ///
+    /// # Errors
+    /// It has something else than `*` and tags.
+    pub(crate) fn of(headers: &HeaderMap) -> ApiResult<Option<Self>> {
+        let lines: Vec<&str> = headers
+            .get_all(header::IF_MATCH)
+            .iter()
+            .map(|value| value.to_str().unwrap_or_default())
+            .collect();
+        if lines.is_empty() {
+            return Ok(None);
+        }
+        let text = lines.join(",");
+        if text.trim() == "*" {
+            return Ok(Some(Self::Any));
+        }
+        let strong = strong(&text).ok_or_else(|| {
+            let detail = format!("If-Match is `{text}`: send an ETag as it was received, e.g. \"7\", or *");
+            ApiError::new(Kind::Malformed, detail)
+        })?;
+        Ok(Some(Self::Strong(strong)))
+    }
+}
+
+impl Tags {
+    /// Whether what has this ETag is meant.
+    pub(crate) fn matches(&self, present: &str) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Strong(tags) => tags.iter().any(|tag| tag == present),
+        }
+    }
+}
+
+/// The strong tags of a list; `None` when it is no list of tags. Digits may stand without quotes.
+fn strong(text: &str) -> Option<Vec<String>> {
+    let between = [' ', '\t', ','];
+    let (mut found, mut rest) = (Vec::new(), text.trim_start_matches(between));
+    let mut seen = false;
+    while !rest.is_empty() {
+        let weak = rest.strip_prefix("W/");
+        let body = weak.unwrap_or(rest);
+        let length = match body.strip_prefix('"') {
+            Some(inner) => inner.find('"')? + 2,
+            None => body.find(between).unwrap_or(body.len()),
+        };
+        let (tag, behind) = body.split_at(length);
+        let is_number = !tag.is_empty() && tag.bytes().all(|byte| byte.is_ascii_digit());
+        match weak {
+            _ if !tag.starts_with('"') && !is_number => return None,
+            Some(_) => {}
+            None if is_number => found.push(format!("\"{tag}\"")),
+            None => found.push(tag.to_owned()),
+        }
+        seen = true;
+        rest = behind.trim_start_matches(between);
+    }
+    seen.then_some(found)
+}
+
+/// A revision that nothing has.
+const NO_REVISION: u64 = (1 << 53) - 1;
+
+/// The revision that a request wants to change, from `If-Match`; `*` is any. Of several tags the newest is meant: revisions only
+/// grow, so that no other of them can be the present one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IfMatch(pub Option<u64>);
 
@@ -46,17 +121,13 @@ impl<S: Send + Sync> FromRequestParts<S> for IfMatch {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
-        let value = parts.headers.get(header::IF_MATCH).ok_or_else(ApiError::precondition_required)?;
-        let text = value.to_str().unwrap_or_default().trim();
-        if text == "*" {
-            return Ok(Self(None));
-        }
-        let inner = text.strip_prefix("W/").unwrap_or(text).trim_matches('"');
-        let wrong = || {
-            let detail = format!("If-Match is `{text}`: send an ETag as it was received, e.g. \"7\", or *");
-            ApiError::new(Kind::Malformed, detail)
-        };
-        inner.parse().map(|revision| Self(Some(revision))).map_err(|_| wrong())
+        Ok(match Tags::of(&parts.headers)?.ok_or_else(ApiError::precondition_required)? {
+            Tags::Any => Self(None),
+            Tags::Strong(tags) => {
+                let revisions = tags.iter().filter_map(|tag| tag.trim_matches('"').parse().ok());
+                Self(Some(revisions.filter(|revision| *revision < NO_REVISION).max().unwrap_or(NO_REVISION)))
+            }
+        })
     }
 }
 
@@ -69,5 +140,32 @@ impl<S: Send + Sync> OptionalFromRequestParts<S> for IfMatch {
             return Ok(None);
         }
         <Self as FromRequestParts<S>>::from_request_parts(parts, state).await.map(Some)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tags(lines: &[&'static str]) -> Option<Tags> {
+        let mut headers = HeaderMap::new();
+        for line in lines {
+            headers.append(header::IF_MATCH, HeaderValue::from_static(line));
+        }
+        Tags::of(&headers).unwrap_or(Some(Tags::Strong(vec!["malformed".into()])))
+    }
+
+    #[test]
+    fn if_match_is_a_list_of_which_weak_tags_never_match() {
+        let strong = |tags: &[&str]| Some(Tags::Strong(tags.iter().map(|tag| (*tag).to_owned()).collect()));
+        assert_eq!(tags(&[]), None);
+        assert_eq!(tags(&[" * "]), Some(Tags::Any));
+        assert_eq!(tags(&["\"7\""]), strong(&["\"7\""]));
+        assert_eq!(tags(&["7"]), strong(&["\"7\""]));
+        assert_eq!(tags(&["W/\"7\""]), strong(&[]));
+        assert_eq!(tags(&["\"a,b\" , W/\"7\",\"c\"", "\"d\""]), strong(&["\"a,b\"", "\"c\"", "\"d\""]));
+        for wrong in ["", "nonsense", "\"open", "\"7\", *", "W/", "W/7x"] {
+            assert_eq!(tags(&[wrong]), strong(&["malformed"]), "{wrong}");
+        }
     }
 }

@@ -31,6 +31,6 @@ pub fn router(web: Web) -> Router {
         .route_layer(middleware::from_fn_with_state(web.clone(), limits::once))
         .route_layer(middleware::from_fn_with_state(web.clone(), guard::guard))
         .fallback(async |OriginalUri(uri): OriginalUri| ApiError::not_found("page", uri.path()))
-        .method_not_allowed_fallback(async || ApiError::not_found("method", "here"));
+        .method_not_allowed_fallback(async || ApiError::no_method());
     limits::around(routes, &web).with_state(web)
 }

@@ -9,6 +9,7 @@ use cubeloom_web::policy::{Needs, POLICY, Rule};
 use reqwest::Method;
 use serde_json::Value;
 
+use super::support::client::send;
 use super::support::{Client, PROJECT, Server, Who};
 use crate::support::TestApp;
 
@@ -275,4 +276,30 @@ fn routes_of_call(text: &str) -> Vec<(String, String)> {
     };
     let methods = ["get", "post", "put", "patch", "delete"];
     methods.iter().filter(|method| named(method)).map(|m| (m.to_uppercase(), path.to_owned())).collect()
+}
+
+/// About 900 requests, three seconds.
+#[test]
+fn a_method_that_a_path_lacks_is_told_with_those_that_it_has() {
+    const METHODS: [&str; 6] = ["GET", "POST", "PUT", "PATCH", "DELETE", "TRACE"];
+    let server = Server::start();
+    let nobody = server.as_(Who::Anonymous);
+    let routes: BTreeSet<&str> = POLICY.iter().map(|rule| rule.route).collect();
+    let mut tried = 0;
+    for route in routes {
+        let mut has: BTreeSet<&str> =
+            POLICY.iter().filter(|rule| rule.route == route).map(|rule| rule.method).collect();
+        if has.contains("GET") {
+            has.insert("HEAD");
+        }
+        let path = filled(route, "01arz3ndektsv4rrffq69g5fav");
+        let path = path.strip_prefix("/api/v1").map_or_else(|| format!("page:{path}"), ToOwned::to_owned);
+        for method in METHODS.into_iter().filter(|method| !has.contains(method)) {
+            let answer = send(nobody.request(method.parse().unwrap(), &path)).expect(405);
+            let allowed: BTreeSet<&str> = answer.header("allow").split(',').map(str::trim).collect();
+            assert_eq!(allowed, has, "{method} {route}");
+            tried += 1;
+        }
+    }
+    assert!(tried > 800, "{tried}");
 }

@@ -29,6 +29,7 @@ tasks:
         - |
           import os, sys, time
           mib, after = int(sys.argv[1]), os.path.join(os.environ["CUBELOOM_RUN_DIR"], sys.argv[2])
+          open(os.path.join(os.environ["CUBELOOM_RUN_DIR"], "began"), "w").close()
           while not os.path.exists(after):
               time.sleep(0.02)
           held = b"x" * (mib << 20)
@@ -50,9 +51,11 @@ fn starve(server: &Server, client: &Client, mib: u64) -> Vec<Value> {
     let body = json!({"pipeline": "hungry", "parameters": parameters});
     let started = client.post("/projects/default/runs", &body).expect(201).json();
     let run = id(&started["run"]);
-    until_task(client, &run, "eat", "running");
+    // What stands still starts no program.
+    let folder = server.data().join("workspace/default/runs").join(&run);
+    wait_for("the worker's program", || folder.join("began").exists());
     server.paused(|| {
-        std::fs::write(server.data().join("workspace/default/runs").join(&run).join("fill"), "").unwrap();
+        std::fs::write(folder.join("fill"), "").unwrap();
         let exit = server.data().join("runs").join(&run).join("eat.0.1/worker-0/exit.json");
         wait_for("the worker's end", || exit.exists());
     });

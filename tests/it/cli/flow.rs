@@ -84,6 +84,27 @@ tasks:
 }
 
 #[test]
+fn a_changed_input_is_named() {
+    let app = TestApp::new();
+    let file = app.pipeline(
+        "inputs",
+        r#"
+  - {name: a, template: command, cache: {inputs: ["{{ workspace }}/in.txt"]}, arguments: {command: [sh, -c, "cat $CUBELOOM_WORKSPACE/in.txt"]}}
+"#,
+    );
+    let workspace = app.data().join("workspace/default");
+    std::fs::create_dir_all(&workspace).expect("a folder");
+    let run = |text: &str| {
+        std::fs::write(workspace.join("in.txt"), text).expect("a file");
+        let run = app.json(0, &["run", &file]);
+        instance(&run, "a")["note"].as_str().unwrap_or_default().to_owned()
+    };
+    run("one");
+    assert!(run("one").starts_with("reused from"));
+    assert_eq!(run("two"), "not reused: changed since it last ran: inputs ({{ workspace }}/in.txt)");
+}
+
+#[test]
 fn a_loop_over_nothing_has_empty_lists() {
     let app = TestApp::new();
     let file = app.pipeline(
@@ -130,4 +151,15 @@ fn words_reach_a_program_as_they_were_written() {
     let rest = "5 1180591620717411303424 NaN\n";
     assert_eq!(said("0"), format!("007 1e-3 1.0 0x10 true 12345678901234567890123 3 {rest}"));
     assert_eq!(said("1"), format!("007 1e-3 1.0 0x10 true 12345678901234567890123 0.5 {rest}"));
+}
+
+#[test]
+fn a_report_shows_some_of_many_outputs() {
+    let app = TestApp::new();
+    let code = "import cubeloom; cubeloom.outputs(**{f'name-{n:04}': n for n in range(5000)})";
+    let task = format!("\n  - {{name: many, template: python, arguments: {{code: \"{code}\"}}}}\n");
+    app.expect(0, &["run", &app.pipeline("many", &task)]);
+    let shown = app.expect(0, &["runs", "show", "latest"]).out;
+    assert!(shown.contains("many.name-0049") && !shown.contains("many.name-0050"), "{shown}");
+    assert!(shown.contains("… and 4950 more outputs"), "{shown}");
 }

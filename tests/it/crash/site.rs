@@ -78,6 +78,8 @@ impl Site {
         // More workers beside each other than a small machine has cores: they mostly sleep.
         command.env("CUBELOOM_LOCAL_CPU", "8").env("CUBELOOM_LOCAL_MEMORY", "4Gi");
         command.env("CUBELOOM_SANDBOX_TMP", "false");
+        // A run that comes again asks for the same amounts; what sizes its tasks says so itself.
+        command.env("CUBELOOM_SIZING_DEFAULT", "off");
         command.env("CUBELOOM_LOCAL_GRACE", "300ms").env("CUBELOOM_SERVER_LISTEN", "127.0.0.1:0");
         // Noted always: by this file, which they have open, shims that only wait are known to be of this folder.
         command.env("CUBELOOM_FAILPOINT_LOG", self.failpoints());

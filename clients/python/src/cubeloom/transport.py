@@ -55,7 +55,9 @@ class Transport:
             sent["if-match"] = etag
         response = self._send(method, path, query=query, body=body, content=content, headers=sent)
         answer = response.json() if response.content and "json" in response.headers.get("content-type", "") else None
-        return answer, response.headers.get("etag")
+        # A proxy that compresses makes a tag weak, which would never match.
+        tag = response.headers.get("etag")
+        return answer, tag.removeprefix("W/") if tag else None
 
     def pages(self, path: str, query: Query | None = None) -> Iterator[dict[str, Any]]:
         """Every item of a list, page by page."""

@@ -19,6 +19,8 @@ use crate::show::{Align, Cell, Style, Styles, Table, bytes, cpu_time, duration};
 const ROWS: usize = 60;
 /// The most failures that are told in full.
 const FAILURES: usize = 5;
+/// Outputs of a task that are shown.
+const OUTPUTS: usize = 50;
 /// The longest output that is shown.
 const LONGEST_OUTPUT: usize = 100;
 
@@ -139,9 +141,14 @@ fn results(view: &View, run_dir: &Path, styles: Styles) -> Option<String> {
         lines.row([format!("{}.best", planned.name).into(), shortened(&text, LONGEST_OUTPUT).into()]);
     }
     for (planned, one) in last_tasks(view) {
-        for (name, value) in &one.record.report.outputs {
+        let outputs = &one.record.report.outputs;
+        for (name, value) in outputs.iter().take(OUTPUTS) {
             let text = value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
             lines.row([format!("{}.{name}", planned.name).into(), shortened(&text, LONGEST_OUTPUT).into()]);
+        }
+        if outputs.len() > OUTPUTS {
+            let rest = format!("… and {} more outputs", outputs.len() - OUTPUTS);
+            lines.row([planned.name.clone().into(), rest.into()]);
         }
     }
     for artifact in artifacts(view) {

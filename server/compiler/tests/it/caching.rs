@@ -1,8 +1,6 @@
 //! The cache key: equal inputs give equal keys in different runs, and a miss says which part changed.
 
-use std::collections::BTreeMap;
-
-use cubeloom_compiler::{Outputs, PlanInputs, cache_key, job, parse_pipeline, plan};
+use cubeloom_compiler::{Digests, Outputs, PlanInputs, cache_key, job, parse_pipeline, plan};
 use cubeloom_domain::{JsonMap, RunId, TaskIx, Timestamp};
 use serde_json::Value;
 
@@ -23,8 +21,10 @@ fn key(run: u128, said: &str, digest: &str, env: &str) -> (String, Value) {
     let outputs: Outputs = [("a".to_owned(), serde_json::json!({ "said": said }))].into();
     let attempt = u32::try_from(run).unwrap();
     let job = job(&plan, TaskIx(1), 0, None, attempt, None, &outputs).unwrap();
-    let digests: BTreeMap<String, String> =
-        [("f.py".to_owned(), "code-1".to_owned()), ("data/*".to_owned(), digest.to_owned())].into();
+    let digests = Digests {
+        code: [("f.py".to_owned(), "code-1".to_owned())].into(),
+        inputs: [("data/*".to_owned(), digest.to_owned())].into(),
+    };
     cache_key(&plan, TaskIx(1), &job, &digests)
 }
 

@@ -1,8 +1,6 @@
 //! The drawing of a pipeline: what is wrong with it is told with its path, and nothing that runs depends on it.
 
-use std::collections::BTreeMap;
-
-use cubeloom_compiler::{Outputs, cache_key, check_pipeline, job, parse_pipeline, validate};
+use cubeloom_compiler::{Digests, Outputs, cache_key, check_pipeline, job, parse_pipeline, validate};
 use cubeloom_domain::canvas::{Direction, Point};
 use cubeloom_domain::{Code, JsonMap, Problem, Severity, TaskIx};
 
@@ -88,7 +86,7 @@ fn nothing_that_runs_depends_on_the_drawing() {
     let key = |text: &str| {
         let plan = plan(text);
         let job = job(&plan, TaskIx(0), 0, None, 1, None, &Outputs::new()).unwrap();
-        cache_key(&plan, TaskIx(0), &job, &BTreeMap::new())
+        cache_key(&plan, TaskIx(0), &job, &Digests::default())
     };
     let drawn = format!(
         "{TASKS}canvas: {{direction: down, positions: {{pull: [5, 6]}}, notes: {{n: {{text: x, at: [0, 0], size: [9, 9]}}}}}}\n"

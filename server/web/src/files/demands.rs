@@ -8,28 +8,24 @@ use cubeloom_storage::browse::{BrowseError, Entry};
 use super::blocking;
 use super::serve::tag;
 use crate::error::{ApiError, ApiResult, Kind};
+use crate::etag::Tags;
 use crate::volumes::Tree;
 
 /// What a request demands; nothing when it has neither header.
 pub(crate) struct Demands {
-    /// The ETags of which the file must have one; `*` is any.
-    matching: Option<Vec<String>>,
+    /// The ETags of which the file must have one.
+    matching: Option<Tags>,
     /// Whether there must be nothing.
     absent: bool,
 }
 
 impl Demands {
     /// Those of a request.
-    pub(crate) fn of(request: &HeaderMap) -> Self {
-        let tags = |value: &HeaderValue| {
-            let text = value.to_str().unwrap_or_default();
-            // Proxies that compress make an ETag a weak one.
-            text.split(',').map(|tag| tag.trim().trim_start_matches("W/").to_owned()).collect()
-        };
-        Self {
-            matching: request.get(header::IF_MATCH).map(tags),
-            absent: request.contains_key(header::IF_NONE_MATCH),
-        }
+    ///
+    /// # Errors
+    /// `If-Match` has something else than `*` and tags.
+    pub(crate) fn of(request: &HeaderMap) -> ApiResult<Self> {
+        Ok(Self { matching: Tags::of(request)?, absent: request.contains_key(header::IF_NONE_MATCH) })
     }
 
     /// Makes sure that what is there is as it is demanded.
@@ -46,7 +42,7 @@ impl Demands {
         }
         let Some(tags) = &self.matching else { return Ok(()) };
         match present {
-            Some(present) if tags.iter().any(|tag| *tag == present || tag == "*") => Ok(()),
+            Some(present) if tags.matches(&present) => Ok(()),
             Some(present) => {
                 let present = HeaderValue::from_str(&present).map_err(ApiError::internal)?;
                 Err(ApiError::stale(&format!("the file `{path}`"), present))

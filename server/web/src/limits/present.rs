@@ -55,7 +55,7 @@ pub(crate) async fn present(State(web): State<Web>, request: Request, next: Next
 /// Refusals that axum or a layer made by itself.
 fn of_axum(response: &Response) -> Option<ApiError> {
     match response.status() {
-        StatusCode::METHOD_NOT_ALLOWED => Some(ApiError::not_found("method", "here")),
+        StatusCode::METHOD_NOT_ALLOWED => Some(ApiError::no_method()),
         StatusCode::PAYLOAD_TOO_LARGE => {
             Some(ApiError::new(Kind::TooLarge, "the body is larger than is read here"))
         }

@@ -14,8 +14,10 @@ use crate::support::TestApp;
 const TASKS: usize = 200;
 /// How many of them at once, so that the run outlasts the kills.
 const AT_ONCE: usize = 20;
-/// How often the server is killed.
-const KILLS: u64 = 8;
+/// How often the server is killed at most: the run may end before, as a server on a busy machine takes its time to start.
+const KILLS: usize = 8;
+/// How many of the kills must have fallen into the run.
+const IN_TIME: usize = 3;
 
 #[ignore = "needs a cluster"]
 #[test]
@@ -25,16 +27,16 @@ fn a_server_that_is_killed_again_and_again_loses_nothing_and_starts_nothing_twic
     let admin = server.as_(Who::Administrator);
     add(&admin, &place.namespace);
     let run = start(&admin, TASKS, Some(AT_ONCE));
-    let mut in_time = 0;
-    for _ in 0..KILLS {
+    let killed_in_time = || {
         sleep(Duration::from_millis(200 + random() % 1500));
         server.kill();
         server.run();
         // What it was in the midst of is asked after: who asks before the kill may ask too early.
         let now = server.as_(Who::Administrator).get(&format!("/runs/{run}")).expect(200).json();
-        in_time += u64::from(now["state"] == "running");
-    }
-    assert_eq!(in_time, KILLS, "every kill fell into the run, which went on after the last");
+        now["state"] == "running"
+    };
+    let in_time = (0..KILLS).take_while(|_| killed_in_time()).count();
+    assert!(in_time >= IN_TIME, "the run had ended after {in_time} kills");
     let client = server.as_(Who::Administrator);
     let run = ended(&client, &run);
     assert_eq!(run["state"], "succeeded", "{run:#}");

@@ -28,6 +28,11 @@ pub fn container(export: &mut Export, job: &Job, marks: &Marks) -> (Value, Vec<V
         Some(image) => _ = out.insert("image".into(), json!(image)),
         None => export.say(format!("`{name}` has no image: say which one its container runs")),
     }
+    if role.iter().flat_map(|role| &role.argv).chain(job.env.values()).any(|text| text.contains("{{")) {
+        export.say(format!(
+            "`{name}` has a text with two braces, which Argo reads as its own: it is written as an expression"
+        ));
+    }
     let words: Vec<String> =
         role.iter().flat_map(|role| &role.argv).map(|word| marks.written(word)).collect();
     if let [program, args @ ..] = words.as_slice() {

@@ -75,6 +75,11 @@ pub fn reference(expression: &str) -> Option<Reference> {
     }
 }
 
+/// A text that Argo leaves alone.
+fn as_text(text: &str) -> String {
+    text.replace("{{", "{{='{{'}}")
+}
+
 impl Marks {
     /// Puts marks into a task: into its variables, and into the arguments that may have them.
     pub fn set(task: &mut Task, may_mark: impl Fn(&str) -> bool) -> Self {
@@ -138,7 +143,8 @@ impl Marks {
         self.texts.push(text);
     }
 
-    /// A text of the compiler's with Argo's references for the marks.
+    /// A text of the compiler's with Argo's references for the marks. Two braces of the text itself would be read by Argo: they
+    /// are an expression whose value they are.
     pub fn written(&self, text: &str) -> String {
         let mut out = String::new();
         for (at, part) in text.split(OPEN).enumerate() {
@@ -148,9 +154,9 @@ impl Marks {
             match text {
                 Some((text, rest)) => {
                     out.push_str(text);
-                    out.push_str(rest);
+                    out.push_str(&as_text(rest));
                 }
-                None => out.push_str(part),
+                None => out.push_str(&as_text(part)),
             }
         }
         out

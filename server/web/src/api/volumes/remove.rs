@@ -39,7 +39,7 @@ pub(crate) async fn remove(
 ) -> ApiResult<StatusCode> {
     let path = query.path.clone();
     let tree = volumes::open(&web, Some(&caller), &project, &name).await?;
-    Demands::of(&headers).met(&tree, &path).await?;
+    Demands::of(&headers)?.met(&tree, &path).await?;
     match tree {
         Tree::Folder(folder) => blocking(move || folder.remove(&path)).await?,
         Tree::Bucket(bucket) => bucket.remove(&path).await?,

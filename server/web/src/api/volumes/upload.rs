@@ -51,7 +51,7 @@ pub(crate) async fn upload(
     }
     let tree = volumes::open_to_write(&web, &caller, &project, &name).await?;
     let mut content = Content::new(body, most);
-    let demands = Demands::of(&headers);
+    let demands = Demands::of(&headers)?;
     let size = files::write(&tree, &query.path, web.new_id(), &mut content, &demands).await?;
     let after = json!({"path": query.path, "size": size});
     let entry = audit::entry(&web, &caller, "volume.write", &name).after(after);
