@@ -95,8 +95,13 @@ pub fn said(lang: Lang, sentence: &str) -> String {
 
 /// The sentence in Chinese, if it is known, with the server's words in it.
 fn in_chinese(sentence: &str) -> Option<String> {
-    let found = PATTERNS.iter().find_map(|pattern| Some((pattern, pattern.values(sentence)?)));
-    let (pattern, values) = found?;
+    let fitting = || PATTERNS.iter().filter_map(|pattern| Some((pattern, pattern.values(sentence)?)));
+    // A name or a number has no spaces, as a rule: where it would, a sentence was taken for one.
+    let is_likely = |(pattern, values): &(&Pattern, Vec<&str>)| {
+        let mut all = pattern.arguments.iter().zip(values);
+        all.all(|(argument, value)| argument.of_server || !value.contains(' '))
+    };
+    let (pattern, values) = fitting().find(is_likely).or_else(|| fitting().next())?;
     let values: Vec<(&str, String)> = pattern
         .arguments
         .iter()
@@ -127,6 +132,10 @@ mod tests {
         assert_eq!(both, "worker-1 以退出码 3 结束；另外 2 个 worker 因此被停止");
         assert_eq!(of("asks for 8 CPU, 4 are free"), "需要 8 CPU 核，空闲 4");
         assert_eq!(of("asks for 8 CPU, 1 is free"), "需要 8 CPU 核，空闲 1");
+        let waits = "the task's parallelism is 2: 2 of its instances are under way";
+        assert_eq!(of(waits), "任务的并行上限为 2：有 2 个实例正在进行");
+        let behind = "the task's parallelism is 2: 2 of its instances are under way, and 3 wait before it";
+        assert_eq!(of(behind), "任务的并行上限为 2：有 2 个实例正在进行，前面还有 3 个在等待");
         assert_eq!(of("said by nobody"), "said by nobody");
         assert_eq!(said(Lang::En, "asks for 8 CPU, 4 are free"), "asks for 8 CPU, 4 are free");
     }
