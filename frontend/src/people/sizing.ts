@@ -13,7 +13,7 @@ export function watchSizing(): void {
   }
 }
 
-/** The answer is stored as the project's mode, so that nobody is asked again. */
+/** The answer is stored as the project's mode, so that the question is asked once. */
 async function answer(button: HTMLElement): Promise<void> {
   const path = `/projects/${button.dataset["project"] ?? ""}` as const;
   const turnOn = button.dataset["sizing"] === "auto";

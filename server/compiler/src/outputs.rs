@@ -9,8 +9,8 @@ use cubeloom_domain::search::{Best, Trial};
 use cubeloom_domain::state::InstanceState;
 use serde_json::Value;
 
-/// What expressions read of a task. A loop of which no instance ran has reported no names: whatever is read of it is a list
-/// of nulls, one an instance, and that of a loop over nothing is empty. Such a list stands in the place of the outputs.
+/// What expressions read of a task. If no instance of a loop ran, no output has a name: every one is a list of nulls, one an
+/// instance, and an empty list if the loop had no items. This list stands in the place of the outputs.
 #[must_use]
 pub fn readable_outputs(
     task: &PlannedTask,

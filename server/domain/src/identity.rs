@@ -59,7 +59,7 @@ pub struct Project {
 }
 
 impl Project {
-    /// Whether its owners are asked if right-sizing is to be on: nobody has chosen, and it is not.
+    /// Whether its owners are asked to turn right-sizing on: the mode was not chosen, and is not `auto`.
     #[must_use]
     pub fn asks_sizing(&self) -> bool {
         !self.sizing_chosen && self.sizing != SizingMode::Auto

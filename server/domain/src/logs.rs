@@ -143,7 +143,7 @@ fn last_lines(bytes: &[u8], count: usize, first: bool) -> (usize, bool) {
     }
     match start {
         Some(start) if found == count => (start, true),
-        // Fewer lines than asked for: all of them, but for one whose beginning is not here.
+        // There are fewer lines: all of them, but for one whose beginning is not here.
         start => (if first { 0 } else { start.unwrap_or(0) }, false),
     }
 }

@@ -1,6 +1,7 @@
 //! The pipeline document, `apiVersion: cubeloom/v1`, `kind: Pipeline`: what a person writes, draws or posts.
 
 mod schedule;
+mod sizing;
 
 use std::collections::BTreeMap;
 
@@ -18,6 +19,7 @@ use crate::resources::ResourceRequest;
 use crate::search::Search;
 
 pub use schedule::{After, Arrival, CatchUp, EndState, Schedule};
+pub use sizing::SizingMode;
 
 /// The version of documents that this build reads and writes.
 pub const API_VERSION: &str = "cubeloom/v1";
@@ -463,31 +465,6 @@ pub struct ElasticRange {
     pub min: u32,
     /// More are not used.
     pub max: u32,
-}
-
-/// Right-sizing mode: whether CPU and memory are chosen from the usage of earlier attempts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum SizingMode {
-    /// Never.
-    Off,
-    /// Show recommendations only.
-    Advise,
-    /// Apply recommendations automatically.
-    #[default]
-    Auto,
-}
-
-impl SizingMode {
-    /// The word for it, as stored and told.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Off => "off",
-            Self::Advise => "advise",
-            Self::Auto => "auto",
-        }
-    }
 }
 
 /// Whether an equal earlier attempt is reused: `true`, or a mapping.

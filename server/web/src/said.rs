@@ -139,6 +139,7 @@ mod tests {
         assert_eq!(of("said by nobody"), "said by nobody");
         assert_eq!(said(Lang::En, "asks for 8 CPU, 4 are free"), "asks for 8 CPU, 4 are free");
     }
+
     /// A task, a user or a file may be called as a sentence of ours reads.
     #[test]
     fn what_others_wrote_is_never_put_into_chinese() {

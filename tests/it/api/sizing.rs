@@ -324,7 +324,7 @@ fn the_settings_say_how_new_projects_are_sized() {
     let admin = server.as_(Who::Administrator);
     assert_eq!(admin.get("/projects/default").expect(200).json()["sizing"], "advise");
     assert_eq!(admin.post("/projects", &json!({"name": "vision"})).expect(201).json()["sizing"], "advise");
-    // Who runs the server has chosen: nobody is asked.
+    // The operator has chosen: no owner is asked.
     assert!(!admin.get("page:/").expect(200).text().contains("data-sizing"));
 }
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, anyhow};
 use cubeloom_domain::executor::Executor;
 use cubeloom_domain::logs::{Log, LogName, LogStream, Logs as Reader, before_last};
+use cubeloom_domain::plan::RunPlan;
 use cubeloom_domain::record::AttemptRecord;
 use cubeloom_domain::{AttemptKey, RunId};
 use tokio::time::sleep;
@@ -27,8 +28,10 @@ const LOOK: Duration = Duration::from_millis(200);
 pub async fn logs(args: Logs, config: Config) -> anyhow::Result<Exit> {
     let platform = Platform::open(config).await?;
     let run = platform.find_run(&args.run).await?;
-    check_task(&platform, &run, args.task.as_deref()).await?;
-    let executor = executor(&platform, &run).await?;
+    let plan = platform.store.plan(&run).await?.with_context(|| format!("run {run} has no plan"))?;
+    check_task(&plan, &run, args.task.as_deref())?;
+    let executor = executor(&platform, &run, &plan.cluster).await?;
+    drop(plan);
     let reader = executor.logs().context("the logs of the run's cluster cannot be read")?;
     let mut printer = Printer::new(&args, reader);
     loop {
@@ -54,14 +57,13 @@ pub async fn logs(args: Logs, config: Config) -> anyhow::Result<Exit> {
 }
 
 /// The executor of the cluster that a run goes to.
-async fn executor(platform: &Platform, run: &RunId) -> anyhow::Result<Arc<dyn Executor>> {
-    let plan = platform.store.plan(run).await?.with_context(|| format!("run {run} has no plan"))?;
+async fn executor(platform: &Platform, run: &RunId, cluster: &str) -> anyhow::Result<Arc<dyn Executor>> {
     let clusters = platform.clusters()?;
-    if clusters.get(&plan.cluster).is_none() {
+    if clusters.get(cluster).is_none() {
         platform.cluster_keeper()?.look().await?;
     }
-    clusters.get(&plan.cluster).ok_or_else(|| {
-        anyhow!("the cluster `{}` that run {run} went to has been deleted, or cannot be used", plan.cluster)
+    clusters.get(cluster).ok_or_else(|| {
+        anyhow!("the cluster `{cluster}` that run {run} went to has been deleted, or cannot be used")
     })
 }
 
@@ -76,8 +78,8 @@ fn none(attempts: &[AttemptRecord], args: &Logs) -> &'static str {
     }
 }
 
-async fn check_task(platform: &Platform, run: &RunId, task: Option<&str>) -> anyhow::Result<()> {
-    let (Some(task), Some(plan)) = (task, platform.store.plan(run).await?) else { return Ok(()) };
+fn check_task(plan: &RunPlan, run: &RunId, task: Option<&str>) -> anyhow::Result<()> {
+    let Some(task) = task else { return Ok(()) };
     if plan.find(task).is_some() {
         return Ok(());
     }

@@ -8,7 +8,7 @@ use crate::expression::to_text;
 use crate::path::Path;
 
 /// Makes text of numbers and truth values where the schema takes text, in lists and where an expression gave them. One that
-/// stands alone in the document stays: what takes it is told.
+/// stands alone in the document stays, and is a problem of the argument.
 ///
 /// `source` is the argument as it stands in the document, `written` has the numbers of the arguments that JSON would write in
 /// another way.

@@ -13,7 +13,7 @@ use crate::volumes::Tree;
 
 /// What a request demands; nothing when it has neither header.
 pub(crate) struct Demands {
-    /// The ETags of which the file must have one.
+    /// ETags; the file must have one.
     matching: Option<Tags>,
     /// Whether there must be nothing.
     absent: bool,

@@ -22,7 +22,7 @@ use crate::state::Web;
 struct ProjectPage {
     frame: Frame,
     project: ProjectView,
-    /// Whether nobody has chosen the right-sizing mode, which is another than that of new projects.
+    /// Whether its owners are asked to turn right-sizing on.
     asks_sizing: bool,
     members: Vec<MemberView>,
     /// What members can be, the least first.

@@ -8,6 +8,7 @@ use axum::response::{IntoResponse, Response};
 use cubeloom_domain::JsonMap;
 use cubeloom_domain::belongings::Hook;
 use cubeloom_domain::identity::{AuditEntry, User};
+use cubeloom_domain::json::exact;
 use cubeloom_domain::schedule::{Cause, Trigger};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -117,7 +118,7 @@ fn call(body: &[u8]) -> ApiResult<HookCall> {
     if body.trim_ascii().is_empty() {
         return Ok(HookCall::default());
     }
-    serde_json::from_slice(body).map_err(|error| {
+    serde_json::from_slice(&exact(body)).map_err(|error| {
         ApiError::new(
             Kind::Malformed,
             format!("the body is no JSON object with `parameters` ({error}): send one, or nothing"),
