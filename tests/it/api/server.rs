@@ -18,7 +18,7 @@ fn what_is_not_there_is_refused_in_the_form_of_the_api() {
     let server = Server::start();
     let nobody = server.as_(Who::Anonymous);
     nobody.get("/no-such-thing").expect(404).problem("not-found");
-    nobody.post("/health", &serde_json::json!({})).expect(404).problem("not-found");
+    nobody.post("/health", &serde_json::json!({})).expect(405).problem("method-not-allowed");
     let page = nobody.get("page:/no-such-page").expect(404);
     assert!(page.header("content-type").starts_with("text/html"), "{:?}", page.headers);
     assert!(page.header("content-security-policy").contains("script-src 'self'"), "{:?}", page.headers);

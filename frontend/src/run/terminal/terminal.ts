@@ -4,7 +4,7 @@ import { request } from "../../api/client";
 import type { Schema } from "../../api/typed";
 import { openDialog } from "../../core/dialog";
 import { h } from "../../core/dom";
-import { trying } from "../../core/form";
+import { busy, trying } from "../../core/form";
 import { language, t } from "../../core/texts";
 import { Screen, type Size } from "./screen";
 import { Connection, type Said } from "./socket";
@@ -74,9 +74,19 @@ function show(task: string, view: Schema<"TerminalView">, end: () => Promise<voi
   });
   connection.resize(screen.size);
   screen.focus();
-  finish.addEventListener("click", () => { dialog.close(); });
+  // The place of a terminal that somebody ended is free when the dialog is gone.
+  const finished = async (): Promise<void> => {
+    const ours = open;
+    open = false;
+    if (ours) await busy(finish, () => trying(end));
+    dialog.close();
+  };
+  finish.addEventListener("click", () => { void finished(); });
   // Escape is the shell's, as long as the focus is in it.
-  dialog.addEventListener("cancel", (event) => { if (place.contains(document.activeElement)) event.preventDefault(); });
+  dialog.addEventListener("cancel", (event) => {
+    event.preventDefault();
+    if (!place.contains(document.activeElement)) void finished();
+  });
   dialog.addEventListener("close", () => {
     connection.close();
     screen.dispose();

@@ -60,12 +60,9 @@ impl Terminals {
 
     /// Keeps a terminal from now on, until its end.
     pub(crate) fn keep(&self, web: &Web, caller: &Caller, seat: Seat, opened: Opened) -> Arc<Session> {
-        let (session, keeper) = Session::new(web, caller, &seat, opened, self.settings);
-        self.seats.fill(seat.id(), &session);
-        tokio::spawn(async move {
-            keeper.keep().await;
-            drop(seat);
-        });
+        let (session, keeper) = Session::new(web, caller, seat, opened, self.settings);
+        self.seats.fill(session.id(), &session);
+        tokio::spawn(keeper.keep());
         session
     }
 

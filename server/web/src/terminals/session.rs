@@ -74,7 +74,7 @@ impl Session {
     pub(super) fn new(
         web: &Web,
         caller: &Caller,
-        seat: &Seat,
+        seat: Seat,
         opened: Opened,
         settings: TerminalSettings,
     ) -> (Arc<Self>, Keeper) {
@@ -98,7 +98,8 @@ impl Session {
             settings,
             closed,
         };
-        let keeper = Keeper { id: session.id.clone(), subject: opened.subject, began, coming, room };
+        let keeper =
+            Keeper { id: session.id.clone(), subject: opened.subject, began, _seat: seat, coming, room };
         (Arc::new(session), keeper)
     }
 
@@ -139,6 +140,8 @@ pub(super) struct Keeper {
     id: String,
     subject: String,
     began: Instant,
+    // Above `coming`: whoever waits for the end of that finds the place free.
+    _seat: Seat,
     coming: mpsc::Receiver<Guest>,
     room: Room,
 }
