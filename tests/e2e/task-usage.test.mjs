@@ -15,7 +15,7 @@ name: busy
 tasks:
   - name: work
     template: command
-    resources: {cpu: 100m, memory: 256Mi}
+    resources: {cpu: 100m, cpu_limit: 100m, memory: 256Mi}
     arguments:
       command:
         - sh

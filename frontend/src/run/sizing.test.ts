@@ -5,7 +5,7 @@ const size = (cpu: number, gib: number) => ({ cpu, memory: gib * 2 ** 30 });
 
 const past = (had: number, peak: number, ranOut: boolean) => ({
   attempt: "R.a.0.1", ended_at: "2026-01-01T00:00:00Z", run_seconds: 60, asked: size(2, 16), had: size(2, had), recommended: size(1, peak + 1), peak_memory: peak * 2 ** 30,
-  cpu: 0.4, cpu_high: 0.5, throttled: ranOut ? 0.3 : 0, out_of_memory: ranOut, counts: true,
+  cpu: 0.4, cpu_high: 0.5, short_of_cpu: ranOut, out_of_memory: ranOut, counts: true,
 });
 
 const role: Role = {
@@ -23,8 +23,8 @@ it("draws an attempt a point, and a mark where memory ran out", () => {
   expect(cpuLines(role).map(({ y }) => y)).toEqual([[1, 1, 1, 0.6], [2, 2, 2], [2, 2, 2], [0.5, 0.5, 0.5], [2]]);
 });
 
-it("marks no attempt of which nobody tells whether it was held back", () => {
-  expect(cpuLines({ ...role, past: [{ ...past(2, 2, true), throttled: null }] })).toHaveLength(4);
+it("marks attempts that were short of CPU only", () => {
+  expect(cpuLines({ ...role, past: [past(2, 2, false)] })).toHaveLength(4);
 });
 
 it("has no line of marks where there are none", () => {

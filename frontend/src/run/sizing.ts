@@ -25,14 +25,14 @@ export function memoryLines(role: Role): PlotSeries[] {
   ].filter(({ x }) => x.length > 0);
 }
 
-/** The same of processing power, in cores; a program counts as held back from a quarter of its time on. */
+/** The same of processing power, in cores. */
 export function cpuLines(role: Role): PlotSeries[] {
   return [
     advised(role, ({ cpu }) => cpu),
     line(t("sizing.line-had"), role.past, (past) => past.had.cpu),
     { ...line(t("sizing.line-asked"), role.past, (past) => past.asked.cpu), dashed: true },
     line(t("sizing.line-used"), role.past, (past) => past.cpu_high),
-    marks(t("sizing.line-held-back"), role.past, (past) => (past.throttled ?? 0) >= 0.25, (past) => past.had.cpu),
+    marks(t("sizing.line-held-back"), role.past, (past) => past.short_of_cpu, (past) => past.had.cpu),
   ].filter(({ x }) => x.length > 0);
 }
 

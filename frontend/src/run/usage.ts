@@ -27,6 +27,7 @@ interface Shown {
 const LINES: Record<string, Shown> = {
   cpu: { title: () => t("run.usage-cpu"), by: 1, limit: "cpu" },
   throttled: { title: () => t("run.usage-throttled"), by: 1 },
+  cpu_wait: { title: () => t("run.usage-cpu_wait"), by: 1 },
   memory: { title: () => t("run.usage-memory"), by: 2 ** 30, limit: "memory" },
   disk_read: { title: () => t("run.usage-disk_read"), by: 2 ** 20 },
   disk_written: { title: () => t("run.usage-disk_written"), by: 2 ** 20 },
@@ -41,6 +42,7 @@ const LINES: Record<string, Shown> = {
 const QUANTITIES: Record<string, () => string> = {
   cpu: () => t("run.usage-quantity-cpu"),
   throttled: () => t("run.usage-quantity-throttled"),
+  cpu_wait: () => t("run.usage-quantity-cpu_wait"),
   memory: () => t("run.usage-quantity-memory"),
   disk: () => t("run.usage-quantity-disk"),
   network: () => t("run.usage-quantity-network"),
@@ -122,6 +124,7 @@ export function lines(name: string, { by, limit, there }: Pick<Shown, "by" | "li
     if (line === undefined) continue;
     found.push({ label: worker.worker, x: line.points.map(([at = 0]) => at), y: line.points.map(([, value = 0]) => value / by) });
     if (limit !== undefined) limits(worker, limit).forEach(add);
+    if (limit === "cpu" && worker.cpu_limit != null) add({ label: t("run.usage-limit"), steps: [{ from: 0, amount: worker.cpu_limit }] });
     if (there && worker.card_memory != null) add({ label: t("run.usage-there"), steps: [{ from: 0, amount: worker.card_memory }] });
   }
   const moments = found.flatMap(({ x }) => x);
@@ -135,14 +138,15 @@ export function lines(name: string, { by, limit, there }: Pick<Shown, "by" | "li
   return found;
 }
 
-/** The course of a worker's limit, and what it asked for where it did not have that all the time. */
+/** The course of a worker's memory limit or guaranteed CPU, and what it asked for where it did not have that all the time. */
 function limits({ asked, limits: had }: Worker, of: "cpu" | "memory"): Beside[] {
   const steps = had.map((one) => ({ from: Date.parse(one.at) / 1000, amount: one[of] })).filter(({ amount }) => amount > 0);
   if (steps.length === 0) return [];
   const changed = steps.filter(({ amount }, at) => amount !== steps[at - 1]?.amount);
   const wanted = asked?.[of] ?? 0;
   // The first one holds from the beginning on, so that it is the same one for all workers of a gang.
-  const found: Beside[] = [{ label: t("run.usage-limit"), steps: changed.map((one, at) => (at === 0 ? { ...one, from: 0 } : one)) }];
+  const label = of === "cpu" ? t("run.usage-guaranteed") : t("run.usage-limit");
+  const found: Beside[] = [{ label, steps: changed.map((one, at) => (at === 0 ? { ...one, from: 0 } : one)) }];
   if (wanted > 0 && changed.some(({ amount }) => amount !== wanted)) found.push({ label: t("run.usage-asked"), steps: [{ from: 0, amount: wanted }], dotted: true });
   return found;
 }

@@ -286,6 +286,23 @@ impl Desk {
         self.put(spec, State::Waiting { since, cool_until })
     }
 
+    /// A job that waits asks for something else by now, of the same pool and with the same priority: it keeps its place.
+    pub fn ask_for(&mut self, job: JobId, spec: Spec) {
+        let known = self.know(spec);
+        if let Some(entry @ Entry { state: State::Waiting { .. }, .. }) = self.entry_mut(job)
+            && (entry.known.leaf, entry.known.pool) == (known.leaf, known.pool)
+            && entry.known.spec.priority == known.spec.priority
+        {
+            entry.known = known;
+        }
+    }
+
+    /// The jobs that a pass looks at first, so many at most of each project, pool and priority.
+    pub fn next(&self, most: usize) -> impl Iterator<Item = JobId> {
+        let lists = self.lanes.values().flat_map(BTreeMap::values);
+        lists.flat_map(move |jobs| jobs.iter().take(most).map(|(_, job)| *job))
+    }
+
     /// A job is there already, with so many elastic workers.
     pub fn hold(&mut self, spec: Spec, workers: u32, since: Timestamp, now: Timestamp) -> JobId {
         self.take_up(spec, TakenUp { workers, waited_since: since, since, gave_at: None }, now)

@@ -25,6 +25,8 @@ enum Op {
         named: bool,
         timeout: Option<u64>,
     },
+    /// One that waits asks for so many cards by now.
+    Ask(prop::sample::Index, u64),
     End(prop::sample::Index),
     Pass(u64),
 }
@@ -35,6 +37,7 @@ fn op() -> impl Strategy<Value = Op> {
         4 => wait.prop_map(|(project, person, priority, gpus, more, named, timeout)| {
             Op::Wait { project, person, priority, gpus, more, named, timeout }
         }),
+        1 => (any::<prop::sample::Index>(), 1..6u64).prop_map(|(which, gpus)| Op::Ask(which, gpus)),
         2 => any::<prop::sample::Index>().prop_map(Op::End),
         3 => (0..40u64).prop_map(Op::Pass),
     ]
@@ -121,6 +124,11 @@ impl World {
                 };
                 self.waiting.push(self.desk.wait(spec, at(self.now), None));
             }
+            Op::Ask(which, gpus) => {
+                if !self.waiting.is_empty() {
+                    self.asks(*which.get(&self.waiting), *gpus);
+                }
+            }
             Op::End(which) => {
                 let all = [self.leaving.clone(), self.held.clone()].concat();
                 if !all.is_empty() {
@@ -132,6 +140,11 @@ impl World {
                 self.pass();
             }
         }
+    }
+
+    fn asks(&mut self, job: JobId, gpus: u64) {
+        let spec = self.desk.spec(job).unwrap().clone();
+        self.desk.ask_for(job, Spec { fixed: Ask::of(1, 1, 1, gpus), ..spec });
     }
 
     fn end(&mut self, job: JobId) {
@@ -214,6 +227,31 @@ proptest! {
             }
         }
         prop_assert!(false, "passes go on and on");
+    }
+
+    #[test]
+    fn who_asks_for_something_else_by_now_is_treated_as_if_it_always_had(
+        records in tree(), ops in prop::collection::vec(op(), 1..40), asked in prop::collection::vec(1..6u64, 40)
+    ) {
+        let waits: Vec<&Op> = ops.iter().filter(|op| matches!(op, Op::Wait { .. })).collect();
+        let (mut changed, mut always) = (World::new(records.clone()), World::new(records));
+        for (op, asked) in waits.iter().zip(&asked) {
+            let Op::Wait { project, person, priority, more, named, timeout, .. } = **op else { continue };
+            changed.does(op);
+            always.does(&Op::Wait { project, person, priority, gpus: *asked, more, named, timeout });
+        }
+        for (job, asked) in changed.waiting.clone().into_iter().zip(&asked) {
+            changed.asks(job, *asked);
+        }
+        for _ in 0..3 {
+            let (one, other) = (changed.pass(), always.pass());
+            prop_assert_eq!(&one, &other);
+            one.first().into_iter().for_each(|job| {
+                changed.end(*job);
+                always.end(*job);
+            });
+        }
+        prop_assert_eq!(changed.waiting, always.waiting);
     }
 
     #[test]

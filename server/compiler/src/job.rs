@@ -6,8 +6,8 @@ use cubeloom_domain::job::{Job, JobPreflight, JobRole};
 use cubeloom_domain::outcome::{Failure, FailureKind};
 use cubeloom_domain::plan::{ForEachItems, Late, PlannedTask, PlannedTemplate, RunPlan};
 use cubeloom_domain::preflight::Bounds;
-use cubeloom_domain::sizing;
 use cubeloom_domain::{AttemptKey, Bytes, InstanceIx, JsonMap, TaskIx};
+use cubeloom_domain::{sizing, verbatim};
 use serde_json::Value;
 
 use crate::Outputs;
@@ -86,7 +86,7 @@ pub fn job(
     let template = plan.template_of(planned);
     let scope = scope(plan, planned, item, outputs);
     let late = late_arguments(planned, template, &scope).map_err(|wrong| wrong.failure(planned))?;
-    let inside = Scope { args: Some(Args::Planned(&planned.arguments, &late)), ..scope };
+    let inside = Scope { args: Some(Args::Planned(&planned.arguments, &late)), is_for_words: true, ..scope };
     let (image, registry) = match &planned.image {
         Some(own) => (Some(own.name.clone()), own.registry.clone()),
         None => (template.image.clone(), template.registry.clone()),
@@ -158,8 +158,8 @@ pub fn known_call(task: &PlannedTask) -> Option<Call> {
 }
 
 fn call(given: &Given<'_>) -> Call {
-    let text = |name: &str| given.argument(name).filter(|value| !value.is_null()).cloned().map(to_text);
-    let version = given.argument("version").and_then(Value::as_u64);
+    let text = |name: &str| given.argument(name).filter(|value| !value.is_null()).map(to_text);
+    let version = given.argument("version").as_ref().and_then(Value::as_u64);
     Call {
         of: match text("file") {
             Some(file) => Called::File(file),
@@ -168,7 +168,10 @@ fn call(given: &Given<'_>) -> Call {
                 version: version.and_then(|version| u32::try_from(version).ok()),
             },
         },
-        parameters: given.argument("parameters").and_then(Value::as_object).cloned().unwrap_or_default(),
+        parameters: match given.argument("parameters") {
+            Some(Value::Object(parameters)) => parameters.into_iter().collect(),
+            _ => JsonMap::new(),
+        },
         timezone: None,
     }
 }
@@ -180,11 +183,14 @@ struct Given<'a> {
 }
 
 impl Given<'_> {
-    fn argument(&self, name: &str) -> Option<&Value> {
-        match self.planned.arguments.get(name) {
-            Some(Late::Value(value)) => Some(value),
-            _ => self.late.get(name),
-        }
+    /// The value of an argument, as it was given.
+    fn argument(&self, name: &str) -> Option<Value> {
+        let mut value = match self.planned.arguments.get(name) {
+            Some(Late::Value(value)) => value.clone(),
+            _ => self.late.get(name)?.clone(),
+        };
+        verbatim::unmark(&mut value);
+        Some(value)
     }
 }
 
@@ -204,12 +210,15 @@ pub fn question(
         late_arguments(planned, plan.template_of(planned), &scope).map_err(|wrong| wrong.failure(planned))?;
     let given = Given { planned, late: &late };
     let argument = |name: &str| given.argument(name);
-    let approvers = argument("approvers").and_then(Value::as_array).into_iter().flatten();
+    let approvers = match argument("approvers") {
+        Some(Value::Array(approvers)) => approvers,
+        _ => Vec::new(),
+    };
     Ok(Question {
-        message: argument("message").cloned().map(to_text).unwrap_or_default(),
-        approvers: approvers.cloned().map(to_text).collect(),
-        barred: (argument("four_eyes") == Some(&Value::Bool(true))).then(|| plan.context.user.clone()),
-        on_rejection: match argument("on_rejection").and_then(Value::as_str) {
+        message: argument("message").map(to_text).unwrap_or_default(),
+        approvers: approvers.into_iter().map(to_text).collect(),
+        barred: (argument("four_eyes") == Some(Value::Bool(true))).then(|| plan.context.user.clone()),
+        on_rejection: match argument("on_rejection").as_ref().and_then(Value::as_str) {
             Some("go_on") => OnRejection::GoOn,
             _ => OnRejection::Fail,
         },
@@ -231,6 +240,7 @@ fn scope<'a>(
         outputs: Some(outputs),
         cards: None,
         processes_per_gpu: None,
+        is_for_words: false,
     }
 }
 
@@ -269,10 +279,11 @@ fn late_arguments(
     template: &PlannedTemplate,
     scope: &Scope<'_>,
 ) -> Result<JsonMap, Wrong> {
+    let scope = Scope { is_for_words: true, ..*scope };
     let mut late = JsonMap::new();
     for (name, argument) in &planned.arguments {
         if let Late::Source(source) = argument {
-            let mut value = render_value(source, scope)
+            let mut value = render_value(source, &scope)
                 .map_err(|mistake| Wrong { path: format!("/arguments/{name}"), message: mistake.message })?;
             in_words(&template.parameters, name, source, &mut value, None);
             late.insert(name.clone(), value);
@@ -287,6 +298,7 @@ fn late_arguments(
             all.insert(name.clone(), value.clone());
         }
     }
+    all.values_mut().for_each(verbatim::unmark);
     match check(&template.parameters, &all, &[], &mut Path::default()).into_iter().next() {
         Some(problem) => Err(Wrong { path: format!("/arguments{}", problem.path), message: problem.message }),
         None => Ok(late),

@@ -191,11 +191,12 @@ pub fn able<'n>(
     nodes.iter().filter(is_of_group).filter(move |node| asked.fits(node.amount()))
 }
 
-/// What the one of them with the most memory has.
+/// What the one of them with the most memory has; of CPU, no more than a worker may use.
 #[must_use]
 pub fn largest(nodes: &[NodeFacts], asked: &Resources, node_group: Option<&str>) -> Option<Size> {
     let largest = able(nodes, asked, node_group).max_by_key(|node| (node.memory, node.cpu))?;
-    Some(Size { cpu: largest.cpu, memory: largest.memory })
+    let cpu = asked.most_cpu().map_or(largest.cpu, |most| most.min(largest.cpu));
+    Some(Size { cpu, memory: largest.memory })
 }
 
 /// One GPU.

@@ -75,6 +75,7 @@ pub fn told(worker: WorkerLines) -> WorkerUsage {
             cpu_us: 0,
             memory: Bytes(0),
             throttled_us: None,
+            cpu_wait_us: None,
             disk_read: None,
             disk_written: None,
             io_wait_us: None,

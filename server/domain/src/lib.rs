@@ -55,6 +55,7 @@ pub mod template;
 pub mod terminal;
 pub mod usage;
 pub mod vault;
+pub mod verbatim;
 pub mod waiting;
 
 pub use clock::{Clock, Timestamp};

@@ -194,8 +194,11 @@ pub struct LocalWorker {
     /// Files written before it starts: path relative to the folder -> content (a hostfile, ...).
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub files: BTreeMap<String, String>,
-    /// The CPU share and limit.
+    /// The CPU that it is guaranteed.
     pub cpu: Cpu,
+    /// The CPU that it never exceeds, where there is such a limit.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cpu_limit: Option<Cpu>,
     /// Whether it has whole cores of its own.
     #[serde(default)]
     pub cpu_exclusive: bool,

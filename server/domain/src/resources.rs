@@ -11,9 +11,12 @@ use crate::quantity::{Bytes, Cpu};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ResourceRequest {
-    /// Processing power, e.g. `2` or `500m`.
+    /// CPU that a worker is guaranteed, e.g. `2` or `500m`. It may use more where its machine has CPU to spare.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cpu: Option<Cpu>,
+    /// CPU that a worker never exceeds. Absent: it may use what its machine has to spare.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cpu_limit: Option<Cpu>,
     /// Memory, e.g. `2Gi`; a worker that uses more is ended.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub memory: Option<Bytes>,
@@ -59,8 +62,11 @@ pub struct GpuRequest {
 /// What one worker gets, with nothing left open.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Resources {
-    /// Processing power.
+    /// CPU that it is guaranteed.
     pub cpu: Cpu,
+    /// CPU that it never exceeds, at least [`Self::cpu`]; absent where nothing but its machine bounds it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cpu_limit: Option<Cpu>,
     /// The memory limit.
     pub memory: Bytes,
     /// GPUs.
@@ -117,10 +123,18 @@ impl Resources {
         self.processes_per_gpu.map_or(1, |each| each.saturating_mul(self.devices().max(1)))
     }
 
-    /// Over how many threads a program of it may spread by itself.
+    /// Over how many threads a program of it may spread by itself: what it may use where that is bounded, else what it is
+    /// guaranteed, so that it does not count on what others may want at any moment.
     #[must_use]
     pub fn threads(&self) -> u64 {
-        (self.cpu.0.div_ceil(1000) / u64::from(self.processes().max(1))).max(1)
+        let cpu = self.cpu_limit.unwrap_or(self.cpu);
+        (cpu.0.div_ceil(1000) / u64::from(self.processes().max(1))).max(1)
+    }
+
+    /// CPU that it never exceeds: its limit, or its own cores where it has them.
+    #[must_use]
+    pub fn most_cpu(&self) -> Option<Cpu> {
+        self.cpu_limit.or(self.cpu_exclusive.then_some(self.cpu))
     }
 }
 

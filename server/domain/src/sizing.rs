@@ -133,6 +133,11 @@ pub enum Reason {
         /// In so many of a hundred of the scheduler's periods.
         percent: u32,
     },
+    /// The program used all the CPU that it was guaranteed, and waited for more.
+    CpuWaited {
+        /// For so much of its time.
+        percent: u32,
+    },
 }
 
 impl fmt::Display for Reason {
@@ -150,6 +155,9 @@ impl fmt::Display for Reason {
             Self::NearlyFull { had } => write!(f, "{had} were nearly used up while it ran"),
             Self::NotGiven { wanted } => write!(f, "the cluster did not give {wanted} while it ran"),
             Self::Throttled { percent } => write!(f, "it was held back for {percent} % of its time"),
+            Self::CpuWaited { percent } => {
+                write!(f, "it used all its CPU and waited for more for {percent} % of its time")
+            }
         }
     }
 }

@@ -20,9 +20,12 @@ pub struct UsageSample {
     pub cpu_us: u64,
     /// Anonymous plus shared memory; page cache excluded.
     pub memory: Bytes,
-    /// For how long its threads were held back at its limit of CPU so far, in microseconds; where the kernel tells.
+    /// For how long its threads were held back at its limit of CPU so far, in microseconds; where it has one and the kernel tells.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub throttled_us: Option<u64>,
+    /// For how long one of its threads or more waited for a CPU so far, in microseconds; where the kernel tells.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cpu_wait_us: Option<u64>,
     /// Read from disks so far; where the kernel tells.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub disk_read: Option<Bytes>,
@@ -67,6 +70,8 @@ pub enum Quantity {
     Cpu,
     /// How long it was held back at its limit of CPU.
     Throttled,
+    /// How long it waited for a CPU.
+    CpuWait,
     /// Memory.
     Memory,
     /// What it read from disks and wrote to them.
@@ -86,6 +91,7 @@ impl Quantity {
         match self {
             Self::Cpu => "cpu",
             Self::Throttled => "throttled",
+            Self::CpuWait => "cpu_wait",
             Self::Memory => "memory",
             Self::Disk => "disk",
             Self::Network => "network",
@@ -102,6 +108,8 @@ pub enum Measure {
     Cpu,
     /// Cores that its limit held back.
     Throttled,
+    /// For how much of the time something of it waited for a CPU, in percent.
+    CpuWait,
     /// Memory, in bytes.
     Memory,
     /// Bytes a second.
@@ -124,9 +132,10 @@ pub enum Measure {
 
 impl Measure {
     /// All of them, in the order in which they are shown.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Cpu,
         Self::Throttled,
+        Self::CpuWait,
         Self::Memory,
         Self::DiskRead,
         Self::DiskWritten,
@@ -144,6 +153,7 @@ impl Measure {
         match self {
             Self::Cpu => "cpu",
             Self::Throttled => "throttled",
+            Self::CpuWait => "cpu_wait",
             Self::Memory => "memory",
             Self::DiskRead => "disk_read",
             Self::DiskWritten => "disk_written",
@@ -165,7 +175,7 @@ impl Measure {
             Self::DiskRead | Self::DiskWritten | Self::NetworkReceived | Self::NetworkSent => {
                 "bytes_per_second"
             }
-            Self::IoWait | Self::CardUse => "percent",
+            Self::CpuWait | Self::IoWait | Self::CardUse => "percent",
             Self::CardPower => "watts",
         }
     }
@@ -176,6 +186,7 @@ impl Measure {
         match self {
             Self::Cpu => Quantity::Cpu,
             Self::Throttled => Quantity::Throttled,
+            Self::CpuWait => Quantity::CpuWait,
             Self::Memory => Quantity::Memory,
             Self::DiskRead | Self::DiskWritten => Quantity::Disk,
             Self::NetworkReceived | Self::NetworkSent => Quantity::Network,
@@ -212,7 +223,8 @@ pub trait UsageSeries: Send + Sync {
     fn never_told(&self) -> &'static [Quantity];
 }
 
-/// A program that is held back in this many of a thousand of the scheduler's periods, or in more, could use more.
+/// A program that is held back in this many of a thousand of the scheduler's periods, or in more, could use more; so could one that
+/// waits for a CPU for as much of its time.
 pub const THROTTLED: u32 = 250;
 
 /// In how many of a thousand periods the worker was held back that was held back most, of two or of many. Where nobody tells it of
@@ -247,6 +259,10 @@ pub struct UsageSummary {
     /// attempt, the worker's that was held back most ([`held_back_most`]).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub throttled: Option<u32>,
+    /// In how many of a thousand microseconds of its time one of its threads or more waited for a CPU, where the kernel tells; of an
+    /// attempt, the worker's that waited most ([`held_back_most`]).
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cpu_waited: Option<u32>,
     /// For how long its cards worked, in microseconds of one card, where somebody measured it; of an attempt, the sum.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub card_us: Option<u64>,
@@ -326,6 +342,9 @@ pub struct RoleUsage {
     /// tell the two apart have written 0 where it was not.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub throttled: Option<u32>,
+    /// In how many of a thousand microseconds of its time it waited for a CPU, where that is told.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cpu_waited: Option<u32>,
 }
 
 impl RoleUsage {
@@ -340,6 +359,7 @@ impl RoleUsage {
             cpu: mean,
             cpu_high: usage.cpu_high.unwrap_or_default().max(mean),
             throttled: usage.throttled,
+            cpu_waited: usage.cpu_waited,
         }
     }
 
@@ -353,6 +373,7 @@ impl RoleUsage {
             cpu: self.cpu.max(other.cpu),
             cpu_high: self.cpu_high.max(other.cpu_high),
             throttled: held_back_most(self.throttled, other.throttled),
+            cpu_waited: held_back_most(self.cpu_waited, other.cpu_waited),
         }
     }
 
@@ -381,6 +402,7 @@ impl UsageSummary {
             memory: MemorySpread::largest(self.memory, other.memory),
             cpu_high: self.cpu_high.max(other.cpu_high),
             throttled: held_back_most(self.throttled, other.throttled),
+            cpu_waited: held_back_most(self.cpu_waited, other.cpu_waited),
             card_us: match (self.card_us, other.card_us) {
                 (Some(one), Some(two)) => Some(one.saturating_add(two)),
                 (one, two) => one.or(two),

@@ -89,6 +89,7 @@ impl Span {
                 .map(|memory| MemorySpread { middle: bytes(memory.middle), high: bytes(memory.high) }),
             cpu_high: exit.usage.cpu_high.map(|cpu| cpu.min(Cpu(MOST_CPUS * 1000))),
             throttled: exit.usage.throttled.map(|thousandths| thousandths.min(1000)),
+            cpu_waited: exit.usage.cpu_waited.map(|thousandths| thousandths.min(1000)),
             card_us: exit.usage.card_us.map(|card| card.min(micros.saturating_mul(MOST_CARDS))),
         };
         ExitRecord { started_at, ended_at, usage, ..exit.clone() }

@@ -104,6 +104,7 @@ impl Alone<'_> {
             outputs: (&worker.outputs_file).into(),
             limits: Limits {
                 cpu_millis: worker.cpu.0,
+                cpu_most_millis: worker.cpu_limit.map_or(0, |limit| limit.0),
                 memory: worker.memory.0,
                 pids: PIDS,
                 nofile: NOFILE,

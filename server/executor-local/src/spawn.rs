@@ -105,6 +105,7 @@ impl Launch<'_> {
             outputs: (&worker.outputs_file).into(),
             limits: Limits {
                 cpu_millis: worker.cpu.0,
+                cpu_most_millis: worker.cpu_limit.map_or(0, |limit| limit.0),
                 memory: worker.memory.0,
                 pids: self.machine.config.pids,
                 nofile: self.machine.config.nofile,
@@ -195,6 +196,7 @@ mod tests {
             secrets: Vec::new(),
             files: [(file.to_owned(), "written".to_owned())].into(),
             cpu: Cpu(100),
+            cpu_limit: None,
             cpu_exclusive: false,
             memory: Bytes(1 << 20),
             shm: None,

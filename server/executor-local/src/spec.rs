@@ -125,8 +125,11 @@ pub struct Fence {
 /// What bounds a worker.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Limits {
-    /// CPU in thousandths of a core; 0 is no limit.
+    /// CPU that it is guaranteed, in thousandths of a core: its share beside others. 0 is none.
     pub cpu_millis: u64,
+    /// CPU that it never exceeds, in thousandths of a core; 0 is no limit.
+    #[serde(default)]
+    pub cpu_most_millis: u64,
     /// Memory in bytes; 0 is no limit.
     pub memory: u64,
     /// Processes and threads.

@@ -71,6 +71,7 @@ fn installing(machine: &Machine, job: &LocalJob) -> Limits {
     let sum = |of: fn(&LocalWorker) -> u64| job.workers.iter().map(of).fold(0, u64::saturating_add);
     Limits {
         cpu_millis: sum(|worker| worker.cpu.0).max(CORE),
+        cpu_most_millis: 0,
         memory: sum(|worker| worker.memory.0).max(MEMORY),
         pids: machine.config.pids,
         nofile: machine.config.nofile,

@@ -458,6 +458,12 @@ pub(crate) fn of_workers(measure: Measure) -> &'static str {
     match measure {
         Measure::Cpu => of_programs!("rate(", "container_cpu_usage_seconds_total", "[5m])"),
         Measure::Throttled => of_programs!("rate(", "container_cpu_cfs_throttled_seconds_total", "[5m])"),
+        // What the kubelets tell, as of storage.
+        Measure::CpuWait => concat!(
+            "100 * (",
+            of_programs!("rate(", "container_pressure_cpu_waiting_seconds_total", "[5m])"),
+            ")"
+        ),
         Measure::Memory => of_programs!("", "container_memory_working_set_bytes", ""),
         Measure::DiskRead => of_programs!("rate(", "container_fs_reads_bytes_total", "[5m])"),
         Measure::DiskWritten => of_programs!("rate(", "container_fs_writes_bytes_total", "[5m])"),
@@ -485,7 +491,7 @@ pub(crate) fn unit_of(measure: Measure) -> Unit {
         Measure::DiskRead | Measure::DiskWritten | Measure::NetworkReceived | Measure::NetworkSent => {
             Unit::BytesASecond
         }
-        Measure::IoWait | Measure::CardUse => Unit::Percent,
+        Measure::CpuWait | Measure::IoWait | Measure::CardUse => Unit::Percent,
         Measure::CardPower => Unit::Watts,
     }
 }

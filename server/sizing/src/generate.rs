@@ -183,6 +183,7 @@ impl Task {
             made.push(Attempt {
                 task: self.name.clone(),
                 submitted: at,
+                started: None,
                 finished: at + seconds,
                 requested_cpu: self.cpu,
                 requested_memory: self.request,

@@ -17,5 +17,7 @@ pub mod trace;
 pub use learner::{Advice, Basis, Learner, MANY, Settings};
 pub use place::{keep_placeable, keep_possible};
 pub use policy::{BOUNDS, BUILT_IN, Policy, built_in};
-pub use recommend::{Question, Taught, grown, in_hindsight, keep_within, recommend, recommend_by};
+pub use recommend::{
+    Question, Taught, grown, in_hindsight, keep_within, recommend, recommend_by, was_short_of_cpu,
+};
 pub use trace::{Attempt, Status, TraceError};

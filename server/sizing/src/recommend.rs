@@ -287,6 +287,7 @@ fn attempt(task: &str, past: &Past) -> Attempt {
     Attempt {
         task: task.to_owned(),
         submitted: finished - past.micros as f64 / 1e6,
+        started: None,
         finished,
         requested_cpu: cores(past.had.0),
         // What ran out is what it had. Of others it is told from what was asked for whether that suffices.
@@ -304,14 +305,30 @@ fn attempt(task: &str, past: &Past) -> Attempt {
     }
 }
 
-fn is_held_back(past: &Past) -> bool {
-    past.throttled.is_some_and(|throttled| throttled >= THROTTLED)
+/// Why an attempt got less CPU than it could have used: its limit held it back, or it used all that it was guaranteed and waited
+/// for more. One that waits below its guarantee waits for its turn, as everything does now and then on a machine that is full.
+fn held_back(past: &Past) -> Option<Reason> {
+    let told = |thousandths: Option<u32>| thousandths.filter(|share| *share >= THROTTLED);
+    let throttled = told(past.throttled).map(|share| Reason::Throttled { percent: share / 10 });
+    let waited = told(past.cpu_waited).filter(|_| is_full(past));
+    throttled.or(waited.map(|share| Reason::CpuWaited { percent: share / 10 }))
+}
+
+/// Whether an attempt could have used more CPU than it got.
+#[must_use]
+pub fn was_short_of_cpu(past: &Past) -> bool {
+    held_back(past).is_some()
+}
+
+/// Whether it used nearly all that it had, or more.
+fn is_full(past: &Past) -> bool {
+    past.cpu.1 as f64 >= past.had.0 as f64 * AT_LIMIT
 }
 
 /// Whether an attempt says no more than that it needs what it had: it was held back, or used nearly all of it, and nobody tells.
 fn is_at_least(past: &Past) -> bool {
-    let is_full = || past.cpu.1 as f64 >= past.had.0 as f64 * AT_LIMIT;
-    past.throttled.map_or_else(is_full, |throttled| throttled >= THROTTLED)
+    let is_told = past.throttled.or(past.cpu_waited).is_some();
+    held_back(past).is_some() || !is_told && is_full(past)
 }
 
 fn cpu(question: &Question<'_>, past: &[&Past]) -> (Cpu, Reason) {
@@ -324,19 +341,17 @@ fn cpu(question: &Question<'_>, past: &[&Past]) -> (Cpu, Reason) {
         return (asked, Reason::Asked);
     }
     let most = lately.iter().map(|past| past.cpu.1).max().unwrap_or(0);
-    let held_back = lately.iter().filter(|past| is_held_back(past)).max_by_key(|past| past.had.0);
+    let held =
+        lately.iter().filter_map(|past| Some((past.had.0, held_back(past)?))).max_by_key(|held| held.0);
     // What was held back, or may have been, needs at least what it had, also where its bursts are not seen in what it used.
     let at_least = lately.iter().filter(|past| is_at_least(past)).map(|past| past.had.0).max().unwrap_or(0);
     let wanted = (most + most / 10).max(at_least);
     // One that had more and was not held back says how much is enough.
     let told = |had: u64| lately.iter().any(|past| !is_at_least(past) && past.had.0 > had);
     // Beyond what was asked for there is evidence where an attempt was held back.
-    let bound = held_back.map_or(asked.0, |_| asked.0.saturating_mul(MOST_CPU).min(question.most.cpu.0));
-    let (wanted, why) = match held_back.filter(|past| !told(past.had.0)) {
-        Some(past) => {
-            let grown = past.had.0 + past.had.0 / 2;
-            (grown.max(wanted), Reason::Throttled { percent: past.throttled.unwrap_or(0) / 10 })
-        }
+    let bound = held.map_or(asked.0, |_| asked.0.saturating_mul(MOST_CPU).min(question.most.cpu.0));
+    let (wanted, why) = match held.filter(|(had, _)| !told(*had)) {
+        Some((had, why)) => ((had + had / 2).max(wanted), why),
         None => (wanted, Reason::Peaks { attempts: u32::try_from(lately.len()).unwrap_or(u32::MAX) }),
     };
     let rounded = wanted.div_ceil(50) * 50;

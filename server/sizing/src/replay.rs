@@ -1,4 +1,4 @@
-//! Playing a trace to a policy, in the order in which attempts were submitted: it learns only from those that had ended.
+//! Playing a trace to a policy, in the order in which attempts were submitted or started: it learns only from those that had ended.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -45,15 +45,34 @@ impl Score {
     }
 }
 
+/// When it is decided what an attempt gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decided {
+    /// When it is submitted.
+    AtSubmission,
+    /// When it starts, where the trace tells that.
+    AtStart,
+}
+
+impl Decided {
+    /// The moment of an attempt, in seconds.
+    fn of(self, attempt: &Attempt) -> f64 {
+        match self {
+            Self::AtSubmission => attempt.submitted,
+            Self::AtStart => attempt.started.unwrap_or(attempt.submitted),
+        }
+    }
+}
+
 /// Plays a trace to a policy.
 #[must_use]
-pub fn replay(trace: &[Attempt], policy: &mut dyn Policy) -> Score {
+pub fn replay(trace: &[Attempt], policy: &mut dyn Policy, decided: Decided) -> Score {
     let mut order: Vec<(usize, &Attempt)> = trace.iter().enumerate().collect();
-    order.sort_by(|(_, a), (_, b)| a.submitted.total_cmp(&b.submitted));
+    order.sort_by(|(_, a), (_, b)| decided.of(a).total_cmp(&decided.of(b)));
     let mut running: BinaryHeap<Ends<'_>> = BinaryHeap::new();
     let mut score = Score::default();
     for (index, attempt) in order {
-        while let Some(first) = running.peek().filter(|first| first.1.finished <= attempt.submitted) {
+        while let Some(first) = running.peek().filter(|first| first.1.finished <= decided.of(attempt)) {
             policy.learn(first.0, first.1);
             running.pop();
         }

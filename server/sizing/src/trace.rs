@@ -11,6 +11,8 @@ pub struct Attempt {
     pub task: String,
     /// When it was submitted, in seconds.
     pub submitted: f64,
+    /// When it started, in seconds, where the trace tells.
+    pub started: Option<f64>,
     /// When it had ended, in seconds.
     pub finished: f64,
     /// Cores that were asked for.
@@ -39,10 +41,10 @@ pub enum Status {
 }
 
 impl Attempt {
-    /// How long it ran, in hours. A trace knows no start, so waiting is part of it.
+    /// How long it ran, in hours. Where the trace tells no start, waiting is part of it.
     #[must_use]
     pub fn hours(&self) -> f64 {
-        ((self.finished - self.submitted) / 3600.0).max(0.0)
+        ((self.finished - self.started.unwrap_or(self.submitted)) / 3600.0).max(0.0)
     }
 
     /// How much memory it needs, in bytes: of one that ran out of it only that it is more than it had.
@@ -96,6 +98,9 @@ pub const COLUMNS: [&str; 9] = [
     "status",
 ];
 
+/// A column that a trace may have.
+const STARTED: &str = "started";
+
 /// What was read of a trace.
 #[derive(Debug, Default)]
 pub struct Trace {
@@ -138,13 +143,14 @@ pub fn read(from: impl io::Read) -> Result<Trace, TraceError> {
         let found = header.iter().position(|name| name.trim_start_matches('\u{feff}') == column);
         *place = found.ok_or(TraceError::NoColumn(column))?;
     }
+    let started = header.iter().position(|name| name == STARTED);
     let mut trace = Trace::default();
     // The first line with a value that cannot be one.
     let mut bad = None;
     for record in reader.records() {
         let record = record?;
         let line = record.position().map_or(0, csv::Position::line);
-        let row = Row { record: &record, places: &places, line };
+        let row = Row { record: &record, places: &places, started, line };
         if let Some(why) = row.lacks() {
             trace.passed_over.add(why);
             continue;
@@ -202,6 +208,8 @@ pub fn write(attempts: &[Attempt], to: impl io::Write) -> Result<(), TraceError>
 struct Row<'r> {
     record: &'r csv::StringRecord,
     places: &'r [usize; COLUMNS.len()],
+    /// Where the start stands, if it does.
+    started: Option<usize>,
     line: u64,
 }
 
@@ -227,9 +235,11 @@ impl Row<'_> {
         if finished < submitted {
             return Err(self.bad(2, "is before it was submitted"));
         }
+        let started = self.started(submitted, finished)?;
         Ok(Attempt {
             task: self.text(0).to_owned(),
             submitted,
+            started,
             finished,
             requested_cpu: self.amount_or_none(3)?,
             requested_memory: self.amount(4)?,
@@ -238,6 +248,21 @@ impl Row<'_> {
             input: if matches!(self.text(7), "" | "-") { None } else { Some(self.amount(7)?) },
             status,
         })
+    }
+
+    /// When it started, if the line says so.
+    fn started(&self, submitted: f64, finished: f64) -> Result<Option<f64>, BadValue> {
+        let text = self.started.and_then(|column| self.record.get(column)).unwrap_or_default();
+        if matches!(text, "" | "-") {
+            return Ok(None);
+        }
+        let bad = |why| BadValue { line: self.line, column: STARTED, value: text.into(), why };
+        match moment(text) {
+            None => Err(bad(NO_MOMENT)),
+            Some(started) if started < submitted => Err(bad("is before it was submitted")),
+            Some(started) if started > finished => Err(bad("is after it had finished")),
+            started => Ok(started),
+        }
     }
 
     fn text(&self, column: usize) -> &str {
@@ -267,16 +292,8 @@ impl Row<'_> {
         }
     }
 
-    /// Seconds, or a moment as RFC 3339 has it.
     fn moment(&self, column: usize) -> Result<f64, BadValue> {
-        let text = self.text(column);
-        if let Some(seconds) = text.parse::<f64>().ok().filter(|seconds| seconds.is_finite()) {
-            return Ok(seconds);
-        }
-        let moment: Result<jiff::Timestamp, _> = text.parse();
-        moment.map(|at| at.as_microsecond() as f64 / 1e6).map_err(|_| {
-            self.bad(column, "is neither a number of seconds nor a moment like `2026-01-31T06:00:00Z`")
-        })
+        moment(self.text(column)).ok_or_else(|| self.bad(column, NO_MOMENT))
     }
 
     /// The status without what others write into it: `OUT_OF_ME+`, `CANCELLED by 1000`, `out-of-memory`.
@@ -310,9 +327,35 @@ impl Row<'_> {
     }
 }
 
+const NO_MOMENT: &str = "is neither a number of seconds nor a moment like `2026-01-31T06:00:00Z`";
+
+/// Seconds, or a moment as RFC 3339 has it.
+fn moment(text: &str) -> Option<f64> {
+    let seconds = text.parse::<f64>().ok().filter(|seconds| seconds.is_finite());
+    seconds.or_else(|| Some(text.parse::<jiff::Timestamp>().ok()?.as_microsecond() as f64 / 1e6))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_start_is_read_where_there_is_one_and_lies_between_the_other_two() {
+        let of = |started: &str| {
+            let lines = format!("a,10,20,1,4,2,1,,ok,{started}\nb,10,20,1,4,2,1,,ok,\n");
+            read(format!("{},started\n{lines}", COLUMNS.join(",")).as_bytes()).unwrap()
+        };
+        let read = of("15");
+        assert_eq!((read.attempts[0].started, read.attempts[1].started), (Some(15.0), None));
+        assert!((read.attempts[0].hours() * 3600.0 - 5.0).abs() < 1e-9);
+        for (started, why) in
+            [("9", "before it was submitted"), ("21", "after it had finished"), ("soon", "neither a number")]
+        {
+            let passed_over = of(started).passed_over.first.unwrap();
+            assert_eq!(passed_over.column, "started");
+            assert!(passed_over.why.contains(why), "{passed_over}");
+        }
+    }
 
     fn of(words: &[&str]) -> Result<Trace, TraceError> {
         let lines: String = words.iter().map(|word| format!("a,0,1,1,4,2,1,,{word}\n")).collect();

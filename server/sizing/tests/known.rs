@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use cubeloom_sizing::generate::{self, Kind};
-use cubeloom_sizing::replay::replay;
+use cubeloom_sizing::replay::{Decided, replay};
 use cubeloom_sizing::{Advice, Attempt, Basis, Learner, Policy, Settings, Status, built_in};
 
 const GIB: f64 = 1024.0 * 1024.0 * 1024.0;
@@ -15,6 +15,7 @@ fn attempt(n: u32, peak: f64) -> Attempt {
     Attempt {
         task: "task".into(),
         submitted: f64::from(n) * 7200.0,
+        started: None,
         finished: f64::from(n) * 7200.0 + 3600.0,
         requested_cpu: 4.0,
         requested_memory: 16.0 * GIB,
@@ -142,8 +143,8 @@ fn crashing(mut trace: Vec<Attempt>) -> Vec<Attempt> {
 fn tasks_that_crash_at_times_run_out_of_memory_no_more_often() {
     let scores = Kind::ALL.map(|kind| {
         let trace = crashing(generate::trace(kind, 6_000, 1));
-        let [own, asked] =
-            ["cubeloom", "request"].map(|name| replay(&trace, built_in(name).unwrap().as_mut()));
+        let [own, asked] = ["cubeloom", "request"]
+            .map(|name| replay(&trace, built_in(name).unwrap().as_mut(), Decided::AtSubmission));
         (own.out_of_memory_rate(), (own.gb_hours / asked.gb_hours).ln())
     });
     let mean = |of: fn(&(f64, f64)) -> f64| scores.iter().map(of).sum::<f64>() / scores.len() as f64;
@@ -233,7 +234,7 @@ fn after_burst(burst: &[(f64, f64)], apart: f64) -> f64 {
     });
     let trace: Vec<Attempt> = past.chain(many).chain([other(50)]).collect();
     let mut latest = Latest(built_in("cubeloom").unwrap(), 0.0);
-    let _ = replay(&trace, &mut latest);
+    let _ = replay(&trace, &mut latest, Decided::AtSubmission);
     latest.1
 }
 

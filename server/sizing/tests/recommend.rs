@@ -29,6 +29,7 @@ fn past(n: u64, peak: u64) -> Past {
         memory: None,
         cpu: (300, 400),
         throttled: Some(0),
+        cpu_waited: None,
         input: None,
         end: PastEnd::Succeeded,
     }
@@ -309,6 +310,33 @@ fn a_program_that_is_held_back_gets_more_cpu_and_no_more_than_twice() {
 }
 
 #[test]
+fn a_program_that_uses_all_its_guarantee_and_waits_for_more_gets_more() {
+    let with = |high: u64, had: u64, cpu_waited| Past {
+        cpu: (high / 2, high),
+        had: (had, 16 * GIB),
+        throttled: None,
+        cpu_waited,
+        ..past(0, GIB)
+    };
+    let cpu = |past: &[Past]| {
+        let sized = recommend(&question(past));
+        (sized.gets.cpu.0, sized.cpu)
+    };
+    let three = |past: Past| vec![past; 3];
+    assert_eq!(cpu(&three(with(1900, 2000, Some(700)))), (3000, Reason::CpuWaited { percent: 70 }));
+    // Who waits below its guarantee waits for its turn on a machine that is full.
+    assert_eq!(cpu(&three(with(1000, 2000, Some(900)))), (1100, Reason::Peaks { attempts: 3 }));
+    // Beyond its guarantee a program uses what is idle: no reason to guarantee it that.
+    assert_eq!(cpu(&three(with(8000, 2000, Some(0)))), (2000, Reason::Asked));
+    // What was lowered too far comes back, as what it uses is seen beyond what it had.
+    assert_eq!(cpu(&three(with(1500, 500, Some(100)))), (1650, Reason::Peaks { attempts: 3 }));
+    // One that had more and did not wait says how much is enough.
+    let mut told = three(with(1900, 2000, Some(700)));
+    told.push(with(2100, 3000, Some(10)));
+    assert_eq!(cpu(&told), (2350, Reason::Peaks { attempts: 4 }));
+}
+
+#[test]
 fn where_nobody_tells_what_was_held_back_one_that_used_nearly_all_needs_what_it_had() {
     let asked = |past: &[Past]| {
         let sized = recommend(&Question { asked: size(12_000, 16 * GIB), ..question(past) });
@@ -410,14 +438,16 @@ fn any_past() -> impl Strategy<Value = Past> {
         0..9000_u64,
         50..9000_u64,
         prop::option::of(0..1000_u32),
+        prop::option::of(0..1000_u32),
         any::<bool>(),
         any::<Option<u32>>(),
     )
-        .prop_map(|(peak, had, cpu, had_cpu, throttled, ran_out, input)| Past {
+        .prop_map(|(peak, had, cpu, had_cpu, throttled, cpu_waited, ran_out, input)| Past {
             had: (had_cpu, had),
             peak: peak.min(had),
             cpu: (cpu / 2, cpu),
             throttled,
+            cpu_waited,
             input: input.map(u64::from),
             end: if ran_out { PastEnd::OutOfMemory } else { PastEnd::Succeeded },
             ..past(1, 0)

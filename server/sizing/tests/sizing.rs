@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use cubeloom_sizing::generate::{self, Kind};
-use cubeloom_sizing::replay::{Score, replay};
+use cubeloom_sizing::replay::{Decided, Score, replay};
 use cubeloom_sizing::{
     Advice, Attempt, BOUNDS, BUILT_IN, Basis, Learner, MANY, Policy, Settings, Status, built_in, trace,
 };
@@ -18,6 +18,7 @@ fn attempt(n: u32, peak: f64) -> Attempt {
     Attempt {
         task: "task".into(),
         submitted: f64::from(n) * 7200.0,
+        started: None,
         finished: f64::from(n) * 7200.0 + 3600.0,
         requested_cpu: 4.0,
         requested_memory: 16.0 * GIB,
@@ -47,7 +48,7 @@ impl Policy for Same {
 
 #[test]
 fn what_runs_out_of_memory_costs_half_and_is_tried_again_with_more() {
-    let played = |peak: f64, given: f64| replay(&[attempt(0, peak)], &mut Same(given));
+    let played = |peak: f64, given: f64| replay(&[attempt(0, peak)], &mut Same(given), Decided::AtSubmission);
     let score =
         |gb_hours, core_hours, out_of_memory| Score { attempts: 1, gb_hours, core_hours, out_of_memory };
     assert_eq!(played(3.0, 4.0), score(4.0, 2.0, 0));
@@ -72,7 +73,11 @@ fn only_what_had_ended_is_known() {
     let at = |submitted, finished| Attempt { submitted, finished, ..attempt(0, 1.0) };
     let mut counts = Counts(Vec::new(), 0);
     // In any order; the third begins as the first ends.
-    let _ = replay(&[at(10.0, 20.0), at(0.0, 10.0), at(5.0, 30.0), at(40.0, 41.0)], &mut counts);
+    let _ = replay(
+        &[at(10.0, 20.0), at(0.0, 10.0), at(5.0, 30.0), at(40.0, 41.0)],
+        &mut counts,
+        Decided::AtSubmission,
+    );
     assert_eq!(counts.0, [0, 0, 1, 3]);
 }
 
@@ -246,11 +251,15 @@ fn no_rule_but_the_oracle_is_better_in_both() {
         .into_iter()
         .flat_map(|kind| (1..=3).map(move |seed| generate::trace(kind, 6_000, seed)))
         .collect();
-    let asked: Vec<f64> =
-        traces.iter().map(|trace| replay(trace, built_in("request").unwrap().as_mut()).gb_hours).collect();
+    let asked: Vec<f64> = traces
+        .iter()
+        .map(|trace| replay(trace, built_in("request").unwrap().as_mut(), Decided::AtSubmission).gb_hours)
+        .collect();
     let of = |name: &str| {
-        let scores: Vec<Score> =
-            traces.iter().map(|trace| replay(trace, built_in(name).unwrap().as_mut())).collect();
+        let scores: Vec<Score> = traces
+            .iter()
+            .map(|trace| replay(trace, built_in(name).unwrap().as_mut(), Decided::AtSubmission))
+            .collect();
         let logs = scores.iter().zip(&asked).map(|(score, asked)| (score.gb_hours / asked).ln()).sum::<f64>();
         let rates = scores.iter().map(Score::out_of_memory_rate).sum::<f64>();
         ((logs / scores.len() as f64).exp(), rates / scores.len() as f64)
@@ -299,7 +308,7 @@ fn no_more_run_out_than_the_chance_says() {
         // Other tasks' scales count: each trace is by itself.
         let told = std::mem::take(&mut promises.told);
         promises = Promises { told, ..Promises::default() };
-        let _ = replay(&generate::trace(kind, 6_000, 29), &mut promises);
+        let _ = replay(&generate::trace(kind, 6_000, 29), &mut promises, Decided::AtSubmission);
     }
     // By tens: of at least a tenth, of a hundredth to a tenth, and so on.
     let mut tens = [(0.0, 0.0, 0.0); 4];

@@ -326,6 +326,7 @@ impl FakeExecutor {
             cpu: Cpu(50),
             cpu_high: Cpu(50),
             throttled: Some(0),
+            cpu_waited: Some(0),
         };
         let mut each = job.roles.iter().zip(needs);
         let outcome = match each.find(|(role, need)| role.resources.memory < **need) {

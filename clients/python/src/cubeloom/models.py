@@ -921,10 +921,11 @@ class LineView(TypedDict):
 
     name: str
     """
-    Metric: `cpu`, `throttled` (time that its threads were throttled at the CPU limit), `memory`, `disk_read`,
-    `disk_written`, `network_received`, `network_sent` or `io_wait`. `io_wait` is the share of time that the
-    worker waited for storage. If this is not measured, it is the share for its node. Metrics of all its GPUs
-    together: `card_use` (mean), `card_memory` and `card_power`.
+    Metric: `cpu`, `throttled` (time that its threads were throttled at the CPU limit), `cpu_wait`, `memory`,
+    `disk_read`, `disk_written`, `network_received`, `network_sent` or `io_wait`. `cpu_wait` is the share of time
+    that a thread of the worker waited for a CPU. `io_wait` is the share of time that the worker waited for
+    storage. If this is not measured, it is the share for its node. Metrics of all its GPUs together: `card_use`
+    (mean), `card_memory` and `card_power`.
     """
     unit: str
     """
@@ -6764,6 +6765,16 @@ class PastView(TypedDict):
     """
     Fraction of time in which the worker was throttled by its CPU limit, from 0 to 1. Omitted if unknown.
     """
+    cpu_waited: NotRequired[float | None]
+    """
+    Fraction of time in which a thread of the worker waited for a CPU (pressure stall information), from 0 to 1. Omitted
+    if unknown.
+    """
+    short_of_cpu: bool
+    """
+    Whether it could have used more CPU. It was throttled in a quarter of its time. Or it used all its CPU, and waited
+    for more in a quarter of its time.
+    """
     input: NotRequired[int | None]
     """
     Input size in bytes, if known.
@@ -7489,20 +7500,20 @@ class SizeChangeView(TypedDict):
 
 class SizeLimitView(TypedDict):
     """
-    Resource limits of a worker, valid from a given time.
+    Resources of a worker, valid from a given time.
     """
 
     at: str
     """
-    Time from which the limits apply.
+    Time from which it has them.
     """
     cpu: float
     """
-    CPU, in cores.
+    Guaranteed CPU, in cores.
     """
     memory: int
     """
-    Memory, in bytes.
+    Memory limit, in bytes.
     """
 
 
@@ -7903,8 +7914,12 @@ class WorkerUsageView(TypedDict):
     asked: NotRequired[SizeView | None]
     limits: list[SizeLimitView]
     """
-    Resource limits of the worker over time. Right-sizing may give it different resources than requested, and more
+    Resources of the worker over time. Right-sizing may give it different resources than requested, and more
     while it runs.
+    """
+    cpu_limit: NotRequired[float | None]
+    """
+    CPU limit, in cores. Omitted if there is none.
     """
     cards: bool
     """
@@ -8918,7 +8933,7 @@ class TaskUsageView(TypedDict):
     """
     missing: list[str]
     """
-    Metrics that the cluster does not report for its workers: `cpu`, `throttled`, `memory`, `disk`, `network`,
+    Metrics that the cluster does not report for its workers: `cpu`, `throttled`, `cpu_wait`, `memory`, `disk`, `network`,
     `io_wait`, `cards`.
     """
 

@@ -27,7 +27,7 @@ export function Amounts({ path, usual }: AmountsParts) {
   const cpu = useBound([...path, "cpu"], "").value;
   const memory = useBound([...path, "memory"], "").value;
   const whole = useBound(path, "").value;
-  const more = isMapping(whole) && ["processes_per_gpu", "shm", "rdma", "cpu_exclusive", "pinned"].some((key) => whole[key] !== undefined);
+  const more = isMapping(whole) && ["cpu_limit", "processes_per_gpu", "shm", "rdma", "cpu_exclusive", "pinned"].some((key) => whole[key] !== undefined);
   const tooMuch = (value: Json | undefined, measure: "cpu" | "bytes", most: number | undefined) => {
     const asked = value === undefined || value === null ? null : amount(measure, shown(value));
     return asked !== null && most !== undefined && asked > most ? inRoom(room, t("form.too-much")) : null;
@@ -40,6 +40,7 @@ export function Amounts({ path, usual }: AmountsParts) {
       </div>
       <Gpu path={[...path, "gpu"]} room={room} />
       <More label={t("form.more-resources")} open={more}>
+        <AmountField path={[...path, "cpu_limit"]} measure="cpu" title={t("form.cpu-limit")} placeholder={t("form.cpu-limit-none")} help={t("form.cpu-limit-help")} />
         <div className="form-row">
           <AmountField path={[...path, "shm"]} measure="bytes" title={t("form.shm")} placeholder="64Mi" />
           <Field path={[...path, "rdma"]} kind={{ type: "number", integer: true, minimum: 0 }} title={t("form.rdma")} placeholder="0" plain />

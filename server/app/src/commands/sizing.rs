@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 
 use anyhow::Context;
-use cubeloom_sizing::replay::{Score, replay};
+use cubeloom_sizing::replay::{Decided, Score, replay};
 use cubeloom_sizing::{Attempt, BOUNDS, BUILT_IN, built_in, generate, trace};
 use serde_json::{Value, json};
 
@@ -28,11 +28,22 @@ fn score(args: &cli::Replay, output: Output) -> anyhow::Result<Exit> {
     let attempts = read(args)?;
     let is_named = |name: &&str| args.policy.iter().any(|wanted| wanted == name);
     let wanted = |name: &&str| args.policy.is_empty() || is_named(name);
-    let play = |name: &'static str| Some((name, replay(&attempts, built_in(name)?.as_mut())));
-    let bound = |name| anyhow::Ok(replay(&attempts, built_in(name).context("a policy is missing")?.as_mut()));
+    // What is asked for, and what is needed, is the same at every moment.
+    let bound = |name| {
+        let policy = &mut *built_in(name).context("a policy is missing")?;
+        anyhow::Ok(replay(&attempts, policy, Decided::AtSubmission))
+    };
     let (asked, oracle) = (bound("request")?, bound("oracle")?);
+    let tells_starts = attempts.iter().any(|attempt| attempt.started.is_some());
+    let moments = [Decided::AtSubmission, Decided::AtStart];
+    let moments = &moments[..if tells_starts { 2 } else { 1 }];
     let names = BUILT_IN.into_iter().filter(wanted).chain(BOUNDS.into_iter().filter(is_named));
-    let scores: Vec<(&str, Score)> = names.filter_map(play).collect();
+    let play = |name: &'static str, decided| {
+        let score = replay(&attempts, built_in(name)?.as_mut(), decided);
+        Some(Played { name, decided, score })
+    };
+    let scores: Vec<Played> =
+        names.flat_map(|name| moments.iter().filter_map(move |decided| play(name, *decided))).collect();
     match output {
         Output::Json => {
             show::json(&scores.iter().map(|score| as_json(score, &asked, &oracle)).collect::<Vec<_>>())?
@@ -78,9 +89,20 @@ fn part(amount: f64, of: f64) -> f64 {
     if of > 0.0 { amount / of } else { 1.0 }
 }
 
-fn as_json((name, score): &(&str, Score), asked: &Score, oracle: &Score) -> Value {
+/// What one policy would have cost that decided at one moment.
+struct Played {
+    name: &'static str,
+    decided: Decided,
+    score: Score,
+}
+
+fn as_json(Played { name, decided, score }: &Played, asked: &Score, oracle: &Score) -> Value {
     json!({
         "policy": name,
+        "decided": match decided {
+            Decided::AtSubmission => "submission",
+            Decided::AtStart => "start",
+        },
         "attempts": score.attempts,
         "gb_hours": score.gb_hours,
         "gb_hours_of_request": part(score.gb_hours, asked.gb_hours),
@@ -92,9 +114,10 @@ fn as_json((name, score): &(&str, Score), asked: &Score, oracle: &Score) -> Valu
     })
 }
 
-fn print(scores: &[(&str, Score)], asked: &Score, oracle: &Score) {
+fn print(scores: &[Played], asked: &Score, oracle: &Score) {
     let columns = [
         ("RULE", Align::Left),
+        ("DECIDED AT", Align::Left),
         ("GB-HOURS", Align::Right),
         ("OF REQUEST", Align::Right),
         ("OF ORACLE", Align::Right),
@@ -103,9 +126,13 @@ fn print(scores: &[(&str, Score)], asked: &Score, oracle: &Score) {
         ("OF REQUEST", Align::Right),
     ];
     let mut table = Table::new(&columns);
-    for (name, score) in scores {
+    for Played { name, decided, score } in scores {
         table.row([
             (*name).into(),
+            match decided {
+                Decided::AtSubmission => "submission".into(),
+                Decided::AtStart => "start".into(),
+            },
             format!("{:.1}", score.gb_hours).into(),
             format!("{:.3}", part(score.gb_hours, asked.gb_hours)).into(),
             format!("{:.2}", part(score.gb_hours, oracle.gb_hours)).into(),

@@ -13,7 +13,7 @@ pub use scope::{Args, RUN_NAMES, Scope};
 
 use std::rc::Rc;
 
-use cubeloom_domain::Code;
+use cubeloom_domain::{Code, verbatim};
 use serde_json::Value;
 
 use scan::Segment;
@@ -74,19 +74,29 @@ pub fn render(text: &str, scope: &Scope<'_>) -> Result<Value, Mistake> {
     }
     let pieces = pieces(text)?;
     if let [Segment::Expression(source)] = pieces.as_slice() {
-        return compile(source)?.evaluate(scope);
+        return evaluate(source, scope);
     }
     let mut rendered = String::new();
     for piece in pieces {
         match piece {
             Segment::Text(text) => rendered.push_str(text),
-            Segment::Expression(source) => rendered.push_str(&to_text(compile(source)?.evaluate(scope)?)),
+            Segment::Expression(source) => rendered.push_str(&to_text(evaluate(source, scope)?)),
         }
         if rendered.len() > MAX_TEXT {
             return Err(Mistake::new(Code::InvalidExpression, "the text becomes larger than 16 MiB"));
         }
     }
     Ok(Value::String(rendered))
+}
+
+/// The value of an expression. Arguments hold marked data already, beside what the document writes itself.
+fn evaluate(source: &str, scope: &Scope<'_>) -> Result<Value, Mistake> {
+    let expression = compile(source)?;
+    let mut value = expression.evaluate(scope)?;
+    if scope.is_for_words && !expression.mentions("args") {
+        verbatim::mark(&mut value);
+    }
+    Ok(value)
 }
 
 /// The same for every string in a value, keys left alone.

@@ -28,6 +28,8 @@ pub struct Scope<'a> {
     pub cards: Option<u32>,
     /// `processes_per_gpu`: how many processes the platform starts on each card; none where the worker is one process.
     pub processes_per_gpu: Option<u32>,
+    /// Whether what is made of it becomes words of a command or variables: data in them is marked then, so that it stays text.
+    pub is_for_words: bool,
 }
 
 /// The arguments of a task.

@@ -5,9 +5,11 @@
 //! processes are told, and starts them. It is a file that comes with the job, so that it is the same in a container, on the
 //! nodes of a Slurm cluster and on this machine; all that it needs there is `python3`.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use cubeloom_domain::job::{Job, JobRole};
+use cubeloom_domain::verbatim::DOLLAR;
 use serde::Serialize;
 
 use super::common::Variables;
@@ -97,6 +99,19 @@ enum Rule {
     Worker,
 }
 
+/// A text in which what comes from data stands for itself where it has one of these names.
+pub fn guarded(text: &str, is_own: impl Fn(&str) -> bool) -> Cow<'_, str> {
+    let mut parts = text.split(DOLLAR);
+    let first = parts.next().unwrap_or_default();
+    let rest = parts.map(|part| {
+        let name = part.strip_prefix('(').and_then(|rest| Some(rest.split_once(')')?.0));
+        let is_own = name.is_some_and(&is_own);
+        if is_own { format!("$${part}") } else { format!("{DOLLAR}{part}") }
+    });
+    let rest: String = rest.collect();
+    if rest.is_empty() { first.into() } else { format!("{first}{rest}").into() }
+}
+
 /// Whether the workers of a role are several processes.
 fn is_divided(role: &JobRole) -> bool {
     role.replicas > 0 && role.resources.processes_per_gpu.is_some()
@@ -177,6 +192,16 @@ impl Table {
         let mut table = serde_json::json!(self);
         table["forward"] = (signals == Signals::ReachFirst).into();
         table.to_string()
+    }
+
+    /// A word of the command, or a variable that the launcher reads: what comes from data is no variable for it either.
+    pub fn guarded<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        guarded(text, |name| self.variables.contains_key(name))
+    }
+
+    /// The variables of a task, with those guarded that the launcher reads.
+    pub fn guarded_env<'t>(&self, name: &str, text: &'t str) -> Cow<'t, str> {
+        if self.texts.iter().any(|own| own == name) { self.guarded(text) } else { text.into() }
     }
 
     /// The names that are another for each process.

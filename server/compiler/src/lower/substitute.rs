@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use cubeloom_domain::verbatim::DOLLAR;
+
 /// A part of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Piece<'t> {
@@ -11,9 +13,17 @@ pub enum Piece<'t> {
     Name(&'t str),
 }
 
-/// Splits a text at its references to variables that are known; other references are text.
+/// Splits a text at its references to variables that are known; other references are text, and so is all that comes from data.
 pub fn pieces<'t>(text: &'t str, known: impl Fn(&str) -> bool) -> Vec<Piece<'t>> {
     let mut found = Vec::new();
+    for (at, text) in text.split(DOLLAR).enumerate() {
+        found.extend((at > 0).then_some(Piece::Text("$")));
+        split(text, &known, &mut found);
+    }
+    found
+}
+
+fn split<'t>(text: &'t str, known: impl Fn(&str) -> bool, found: &mut Vec<Piece<'t>>) {
     let mut rest = text;
     while let Some(start) = rest.find("$(") {
         let escaped = rest[..start].ends_with('$');
@@ -35,7 +45,6 @@ pub fn pieces<'t>(text: &'t str, known: impl Fn(&str) -> bool) -> Vec<Piece<'t>>
         rest = &reference[after..];
     }
     found.push(Piece::Text(rest));
-    found
 }
 
 /// Replaces every reference to a variable that there is; others stay as they are.
@@ -61,6 +70,7 @@ mod tests {
             ("é$(B)é", "éyé"),
             ("$$$(B)", "$$(B)"),
             ("plain", "plain"),
+            ("\u{fdd0}(A)$(B)$\u{fdd0}(B)", "$(A)y$$(B)"),
         ] {
             assert_eq!(substitute(text, &variables), expected, "{text}");
         }

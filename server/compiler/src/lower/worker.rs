@@ -40,7 +40,8 @@ impl Worker<'_> {
                 files.insert(processes::FILE.into(), processes::PROGRAM.into());
                 // Which of them a word of the command is about, the launcher knows.
                 let worker = table.without_own(&env);
-                let argv: Vec<String> = self.role.argv.iter().map(|word| substitute(word, &worker)).collect();
+                let argv = self.role.argv.iter().map(|word| substitute(&table.guarded(word), &worker));
+                let argv: Vec<String> = argv.collect();
                 processes::launched(&self.member.folder, argv)
             }
             None => words(&self.role.argv),
@@ -58,6 +59,7 @@ impl Worker<'_> {
             setup: words(&self.job.setup),
             secrets: self.job.secrets.clone(),
             cpu: self.role.resources.cpu,
+            cpu_limit: self.role.resources.most_cpu(),
             cpu_exclusive: self.role.resources.cpu_exclusive,
             memory: self.role.resources.memory,
             shm: self.role.resources.shm,
@@ -81,7 +83,10 @@ impl Worker<'_> {
         env.extend(self.settings());
         env.extend(self.identity.settings.clone());
         let known = self.table.map_or_else(|| who.clone(), |table| table.without_own(&who));
-        env.extend(self.job.env.iter().map(|(name, value)| (name.clone(), substitute(value, &known))));
+        env.extend(self.job.env.iter().map(|(name, value)| {
+            let value = self.table.map_or(value.into(), |table| table.guarded_env(name, value));
+            (name.clone(), substitute(&value, &known))
+        }));
         if !self.paths.code.is_empty() {
             let path = with_code(&self.paths.code, env.get("PYTHONPATH"));
             env.insert("PYTHONPATH".into(), path);

@@ -95,7 +95,7 @@ pub const TOLERATION: &[&str] = &["key", "value", "effect"];
 pub const HANG: &[&str] = &["after", "action", "restarts"];
 pub const ELASTIC: &[&str] = &["min", "max"];
 pub const RESOURCES: &[&str] =
-    &["cpu", "memory", "gpu", "processes_per_gpu", "shm", "rdma", "cpu_exclusive", "pinned"];
+    &["cpu", "cpu_limit", "memory", "gpu", "processes_per_gpu", "shm", "rdma", "cpu_exclusive", "pinned"];
 pub const GPU: &[&str] = &["count", "fraction", "memory", "type"];
 pub const SECRET: &[&str] = &["name", "env", "file"];
 pub const VOLUME: &[&str] = &["name", "mount", "read_only"];

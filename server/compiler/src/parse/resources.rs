@@ -15,6 +15,7 @@ pub fn resources(d: &mut Decoder, node: &Node<'_>) -> Option<ResourceRequest> {
     let map = d.map(node, "resources", keys::RESOURCES)?;
     let request = ResourceRequest {
         cpu: d.optional(map, "cpu", cpu),
+        cpu_limit: d.optional(map, "cpu_limit", cpu),
         memory: d.optional(map, "memory", memory),
         gpu: d.optional(map, "gpu", gpu),
         processes_per_gpu: d

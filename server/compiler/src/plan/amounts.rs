@@ -37,9 +37,7 @@ impl Planner<'_> {
         layers.into_iter().flatten().for_each(|layer| lay(&mut resources, layer));
         let pinned = layers.into_iter().flatten().filter_map(|layer| layer.pinned).next_back();
         let kept = kept(prepared, fixed, pinned == Some(true), resources.cpu_exclusive);
-        if resources.cpu_exclusive && !resources.cpu.0.is_multiple_of(1000) {
-            let message =
-                format!("{} CPU cannot be exclusive: cpu_exclusive needs whole cores", resources.cpu);
+        for message in contradictions(&resources) {
             let place = if own.is_some() {
                 format!("role_resources/{}", role.template.name)
             } else {
@@ -117,9 +115,25 @@ fn kept(prepared: &Prepared<'_>, fixed: &ResourceRequest, is_pinned: bool, is_ex
     }
 }
 
+/// What of a worker's amounts cannot be together.
+fn contradictions(resources: &Resources) -> impl Iterator<Item = String> {
+    let Resources { cpu, cpu_limit, cpu_exclusive, .. } = resources;
+    let parts = (*cpu_exclusive && !cpu.0.is_multiple_of(1000))
+        .then(|| format!("{cpu} CPU cannot be exclusive: cpu_exclusive needs whole cores"));
+    let below = cpu_limit.filter(|limit| limit < cpu);
+    let below =
+        below.map(|limit| format!("the CPU limit {limit} is below the {cpu} CPU that are guaranteed"));
+    let beyond = cpu_limit.filter(|limit| *cpu_exclusive && limit > cpu);
+    let beyond = beyond.map(|limit| {
+        format!("with cpu_exclusive it has its own {cpu} CPU only: leave out the limit {limit}")
+    });
+    [parts, below, beyond].into_iter().flatten()
+}
+
 /// Puts one layer of amounts over what was there.
 fn lay(resources: &mut Resources, layer: &ResourceRequest) {
     resources.cpu = layer.cpu.unwrap_or(resources.cpu);
+    resources.cpu_limit = layer.cpu_limit.or(resources.cpu_limit);
     resources.memory = layer.memory.unwrap_or(resources.memory);
     if let Some(gpu) = &layer.gpu {
         // No cards is the same as no request.

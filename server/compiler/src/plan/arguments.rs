@@ -1,14 +1,15 @@
 //! The arguments of a task: evaluated, completed by the schema's defaults, checked.
 
-use cubeloom_domain::JsonMap;
 use cubeloom_domain::pipeline::Task;
 use cubeloom_domain::plan::{Late, LateMap};
+use cubeloom_domain::{JsonMap, verbatim};
 use serde_json::Value;
 
 use super::Planner;
 use super::prepared::Prepared;
 use super::resolve::{Known, Sight};
 use crate::arguments::{check, defaults, in_words};
+use crate::expression::Scope;
 use crate::path::Path;
 
 /// What is known of a task's arguments.
@@ -24,10 +25,33 @@ pub struct Arguments<'t> {
 }
 
 impl Arguments<'_> {
+    /// Those that have a value, as words of a command are made of them: data in them is marked.
+    pub fn for_words(&self, schema: &Value, task: &Task, sight: &Sight<'_>) -> JsonMap {
+        let sight = Sight { scope: Scope { is_for_words: true, ..sight.scope }, ..*sight };
+        let marked = |(name, value): (&String, &Value)| {
+            let source = task.arguments.get(name).filter(|_| may_refer(value));
+            let marked = source.and_then(|source| match sight.resolve(source) {
+                Ok(Known::Value(mut marked)) => {
+                    in_words(schema, name, source, &mut marked, task.written.as_deref());
+                    Some(marked)
+                }
+                _ => None,
+            });
+            // What the planner has put in its place, as the version of a model, has no data in it.
+            let same = marked.filter(|marked| {
+                let mut plain = marked.clone();
+                verbatim::unmark(&mut plain);
+                plain == *value
+            });
+            (name.clone(), same.unwrap_or_else(|| value.clone()))
+        };
+        self.known.iter().map(marked).collect()
+    }
+
     /// The plan's form.
-    pub fn planned(self, schema: &Value, task: &Task) -> LateMap {
-        let mut planned = LateMap::with_capacity(self.known.len() + self.late.len() + self.unknown.len());
-        for (name, value) in self.known {
+    pub fn planned(self, known: JsonMap, schema: &Value, task: &Task) -> LateMap {
+        let mut planned = LateMap::with_capacity(known.len() + self.late.len() + self.unknown.len());
+        for (name, value) in known {
             planned.insert(name, Late::Value(value));
         }
         for name in self.late.into_iter().chain(self.unknown) {
@@ -37,6 +61,16 @@ impl Arguments<'_> {
             planned.insert(name.to_owned(), Late::Source(planned_source));
         }
         planned
+    }
+}
+
+/// Whether a text in it has what could be a variable.
+fn may_refer(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains("$("),
+        Value::Array(items) => items.iter().any(may_refer),
+        Value::Object(map) => map.values().any(may_refer),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }
 

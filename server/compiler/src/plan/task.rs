@@ -69,7 +69,11 @@ impl Planner<'_> {
         };
         let scope = Scope { args: Some(Args::Plain(&arguments.known)), ..sight.scope };
         let inside = Sight { scope, late_args: &arguments.late, unknown_args, ..*sight };
-        let env = self.env(prefix, task, prepared, sight, &inside);
+        let words = arguments.for_words(&prepared.template.parameters, task, sight);
+        let for_words = Sight { scope: Scope { is_for_words: true, ..sight.scope }, ..*sight };
+        let of_template =
+            Sight { scope: Scope { args: Some(Args::Plain(&words)), ..for_words.scope }, ..inside };
+        let env = self.env(prefix, task, prepared, &for_words, &of_template);
         let roles = self.roles(prefix, task, prepared, &inside, &env);
         self.check_arguments(prefix, prepared, &roles, &inside);
         self.check_command(prefix, prepared, &inside);
@@ -90,7 +94,7 @@ impl Planner<'_> {
             when: task.when.as_deref().and_then(|when| bare(when).ok()).map(|when| when.source.clone()),
             for_each: self.expansion(prefix, task, sight),
             env,
-            setup: self.words(&format!("{prefix}/setup"), &task.setup, sight),
+            setup: self.words(&format!("{prefix}/setup"), &task.setup, &for_words),
             python: self.python(prefix, prepared, &inside),
             image: self.image(prefix, prepared, &inside),
             success: (prepared.framework.success)(&Shape {
@@ -115,7 +119,7 @@ impl Planner<'_> {
             sizing: task.sizing.or(self.pipeline.sizing),
             outputs: task.outputs.clone(),
             cache: self.cache(prefix, task, sight),
-            arguments: arguments.planned(&prepared.template.parameters, task),
+            arguments: arguments.planned(words, &prepared.template.parameters, task),
         }
     }
 

@@ -167,6 +167,8 @@ fn what_never_fits_is_refused() {
         "template: echo, arguments: {words: [a]}, resources: {memory: 40Gi}",
         "template: echo, arguments: {words: [a]}, resources: {gpu: {count: 1, type: H100}}",
         "template: echo, arguments: {words: [a]}, resources: {cpu: 1500m, cpu_exclusive: true}",
+        "template: echo, arguments: {words: [a]}, resources: {cpu: 2, cpu_limit: 500m}",
+        "template: echo, arguments: {words: [a]}, resources: {cpu: 2, cpu_exclusive: true, cpu_limit: 4}",
         "template: mpi, arguments: {workers: 4}",
         "template: crowd, arguments: {workers: 3}",
         "template: echo, arguments: {words: [a]}, secrets: [s3-kye]",

@@ -182,6 +182,22 @@ fn three_processes_on_each_of_four_cards_are_twelve_ranks() {
 }
 
 #[test]
+fn data_is_no_variable_of_a_process_either() {
+    let text = "apiVersion: cubeloom/v1\nkind: Pipeline\nname: p\nparameters: {note: {type: string}}\ntasks:\n  \
+                - {name: train, template: jax, arguments: {workers: 1}, resources: {processes_per_gpu: 2}, \
+                env: {BOTH: \"$(PROCESS_ID) {{ params.note }}\", DATA: \"{{ params.note }}\"}}\n";
+    let note = "$(PROCESS_ID) $$(PROCESS_ID) $(CUBELOOM_ROLE)";
+    let parameters = [("note".to_owned(), note.into())].into_iter().collect();
+    let planned = try_plan(text, parameters, &fixtures(), &machine()).unwrap();
+    let job = job(&planned.plan, TaskIx(0), 0, None, 1, None, &Outputs::new()).unwrap();
+    let told = told(&lowered(&job).workers[0]);
+    for (at, process) in told.iter().enumerate() {
+        assert_eq!(process["DATA"], note);
+        assert_eq!(process["BOTH"], format!("{at} {note}"));
+    }
+}
+
+#[test]
 fn pods_have_the_launcher_and_hand_signals_on() {
     let (facts, cluster) = kubernetes::read_facts(kubernetes::FULL_CLUSTER).unwrap();
     let task = "template: tensorflow, arguments: {workers: 2, ps: 1}, resources: {processes_per_gpu: 2, gpu: {count: 4}}, \

@@ -33,6 +33,7 @@ fn worker(index: u32, parts: &[((u32, u64), i64)]) -> WorkerUsage {
                 cpu_us: 0,
                 memory: Bytes(1 << 30),
                 throttled_us: None,
+                cpu_wait_us: None,
                 disk_read: None,
                 disk_written: None,
                 io_wait_us: None,

@@ -59,6 +59,9 @@ pub struct Past {
     /// is 0, as it always was.
     #[serde(rename = "x", skip_serializing_if = "is_never", default = "never")]
     pub throttled: Option<u32>,
+    /// In how many of a thousand microseconds of its time it waited for a CPU; `None` where that is not told.
+    #[serde(rename = "w", skip_serializing_if = "Option::is_none", default)]
+    pub cpu_waited: Option<u32>,
     /// The size of its input in bytes.
     #[serde(rename = "i", skip_serializing_if = "Option::is_none", default)]
     pub input: Option<u64>,
@@ -117,6 +120,7 @@ impl Past {
                 memory: used.memory.map(|memory| (memory.middle.0, memory.high.0)),
                 cpu: (used.cpu.0, used.cpu_high.0),
                 throttled: used.throttled,
+                cpu_waited: used.cpu_waited,
                 input: attempt.sizing.as_ref()?.input,
                 end: *end,
             };
@@ -165,6 +169,7 @@ mod tests {
             memory: None,
             cpu: (100, 200),
             throttled,
+            cpu_waited: None,
             input: None,
             end: PastEnd::Succeeded,
         };

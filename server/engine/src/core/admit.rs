@@ -48,7 +48,12 @@ impl Core {
             }
             return false;
         }
+        self.size_next(cluster);
+        let Some(place) = self.places.get_mut(cluster) else { return false };
         let pass = place.pass(now);
+        if !pass.starts.is_empty() {
+            place.sized_at = None;
+        }
         let at = |id: JobId| place.at(id);
         let starts: Vec<(At, u32)> =
             pass.starts.iter().filter_map(|start| Some((at(start.job)?, start.workers))).collect();
@@ -115,6 +120,9 @@ impl Core {
         let Some(run) = self.runs[at.slot].as_mut() else { return false };
         run.queued -= 1;
         run.tasks[at.task.index()].queued -= 1;
+        if !self.settles(at, now) {
+            return self.wait_again(at, Retry::AtOnce);
+        }
         let Some((executor, bound)) = self.bind_next(at, workers) else { return false };
         let bound = match bound {
             Ok(bound) => bound,

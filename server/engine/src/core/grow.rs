@@ -206,7 +206,7 @@ impl Core {
         let job =
             run.stored_job(&record).and_then(|job| Ok((job.clone(), submission(job, &record.bindings)?)));
         let given = match job {
-            Ok(given) => place.enlarge(run, at, now).map(|()| given),
+            Ok(given) => place.enlarge(run, at, record.key.n, now).map(|()| given),
             Err(failure) => {
                 tracing::error!(%failure.message, "a job cannot be told with other memory");
                 Err(None)

@@ -23,6 +23,8 @@ use super::active::ActiveRun;
 use super::elsewhere::{Elsewhere, Foreign, ForeignHold, names_only};
 use super::{At, Slot};
 
+/// Of so many that wait in a line it is decided anew what they get, before a pass looks at them.
+const NEXT: usize = 32;
 /// How often it is asked whether a cluster where nothing may start takes jobs again.
 const HELD_UP: Duration = Duration::from_secs(1);
 
@@ -52,6 +54,9 @@ pub struct Place {
     /// Cards that no job gets, as they were told last, and as the last pass counted them.
     faulty: Option<FaultyCards>,
     counted: Option<FaultyCards>,
+    /// What was known of attempts, as a count of what was learned, when it was last decided what those that wait get; `None`
+    /// after others have come to the front.
+    pub(super) sized_at: Option<u64>,
     /// Whether something has changed since the last pass.
     pub changed: bool,
     /// When time alone may change something.
@@ -82,6 +87,7 @@ impl Place {
             held: BTreeMap::new(),
             faulty: None,
             counted: None,
+            sized_at: None,
             changed: true,
             again: None,
         };
@@ -216,6 +222,18 @@ impl Place {
         self.note(at, id);
     }
 
+    /// An instance that waits is to get something else than it was to get when it began to wait: it keeps its place.
+    pub fn ask_for(&mut self, run: &ActiveRun, at: At) {
+        let Some(id) = self.ids.get(&at).copied() else { return };
+        let spec = self.spec(run, at, run.tasks[at.task.index()].instances[at.instance as usize].attempt + 1);
+        self.desk.ask_for(id, spec);
+    }
+
+    /// The instances that the next pass looks at first.
+    pub fn next(&self) -> Vec<At> {
+        self.desk.next(NEXT).filter_map(|id| self.at(id)).collect()
+    }
+
     /// An instance that waited has started.
     pub fn started(&mut self, at: At) {
         let Some(spec) = self.ids.get(&at).and_then(|id| self.desk.spec(*id)) else { return };
@@ -320,13 +338,13 @@ impl Place {
         range.min + self.desk.may_have(*id, &each, range.max.saturating_sub(range.min))
     }
 
-    /// An instance's attempt is to hold what its record says now, if there is room for it.
+    /// The n-th attempt at an instance is to hold what it gets by now, if there is room for it.
     ///
     /// # Errors
     /// What keeps it from that; `None` where it holds nothing.
-    pub fn enlarge(&mut self, run: &ActiveRun, at: At, now: Timestamp) -> Result<(), Option<NoMore>> {
+    pub fn enlarge(&mut self, run: &ActiveRun, at: At, n: u32, now: Timestamp) -> Result<(), Option<NoMore>> {
         let Some(id) = self.ids.get(&at).copied() else { return Err(None) };
-        let spec = self.spec(run, at, run.tasks[at.task.index()].instances[at.instance as usize].attempt);
+        let spec = self.spec(run, at, n);
         let enlarged = self.desk.enlarge(id, spec, now);
         self.changed |= enlarged.is_ok();
         enlarged.map_err(|block| block.map(|block| no_more(block.rule)))

@@ -1,5 +1,5 @@
-//! How much the workers of an attempt get: decided for all of its roles together when its instance begins to wait for a
-//! place, from what is known of earlier attempts by then.
+//! How much the workers of an attempt get: decided for all of its roles together when it starts, from what is known of earlier
+//! attempts by then. While its instance waits for a place, it asks for what it would get now.
 //!
 //! What is known is kept by pipeline for as long as a run of it is in memory, read anew with each run that is loaded, and
 //! added to as attempts end: what the store keeps of them in the same pass.
@@ -15,7 +15,7 @@ use cubeloom_domain::record::AttemptRecord;
 use cubeloom_domain::sizing::{
     AttemptSizing, MOST_TIMES, NoMore, Past, PastEnd, Reason, Size, SizedRole, SizingHistory,
 };
-use cubeloom_domain::{Bytes, TaskIx};
+use cubeloom_domain::{Bytes, TaskIx, Timestamp};
 use cubeloom_sizing::{MANY, Question, Taught, keep_possible, recommend_by};
 
 use super::active::{ActiveRun, RanOut};
@@ -74,6 +74,8 @@ pub struct Memo {
     /// By role.
     taught: HashMap<(Slot, TaskIx), Vec<Taught>>,
     sized: HashMap<Decided, Vec<SizedRole>>,
+    /// How often something was learned.
+    learned: u64,
 }
 
 /// For what something was decided.
@@ -93,20 +95,61 @@ impl Memo {
         self.taught.clear();
         self.sized.clear();
     }
+
+    /// Something was learned of the tasks of these runs.
+    fn learn_of(&mut self, is_of: impl Fn(Slot) -> bool) {
+        self.learned += 1;
+        self.taught.retain(|(slot, _), _| !is_of(*slot));
+        self.sized.retain(|decided, _| !is_of(decided.slot));
+    }
 }
 
 impl Core {
-    /// Decides what the workers of the next attempt at an instance get. Noted where that is something else than what is asked
-    /// for, or than the attempt before got, or where something keeps it from more: many instances may wait.
-    pub(super) fn size(&mut self, at: At) {
+    /// Decides what the workers of the next attempt at an instance get; `true` where it was something else before. Noted where that
+    /// is something else than what is asked for, or than the attempt before got, or where something keeps it from more: many
+    /// instances may wait.
+    pub(super) fn size(&mut self, at: At) -> bool {
         let says = |sizing: &AttemptSizing| {
             let is_bounded = sizing.roles.iter().any(|sized| sized.bounded.is_some());
             is_bounded || !sizing.is_asked() || sizing.changes().next().is_some()
         };
         let sizing = self.by_use(at).filter(says);
-        if let Some(instance) = self.instance_mut(at) {
-            instance.sizing = sizing.map(Box::new);
+        let Some(instance) = self.instance_mut(at) else { return false };
+        let gets = |sizing: Option<&AttemptSizing>| -> Option<Vec<Size>> {
+            Some(sizing?.roles.iter().map(|role| role.gets).collect())
+        };
+        let before = gets(instance.sizing.as_deref());
+        let changed = before != gets(sizing.as_ref());
+        instance.sizing = sizing.map(Box::new);
+        changed
+    }
+
+    /// Decides anew what those get that the next pass looks at first, where something was learned since they began to wait.
+    pub(super) fn size_next(&mut self, cluster: &str) {
+        let learned = self.memo.learned;
+        let Some(place) = self.places.get_mut(cluster) else { return };
+        if place.sized_at.replace(learned) == Some(learned) {
+            return;
         }
+        for at in place.next() {
+            if self.size(at)
+                && let Some(run) = self.runs[at.slot].as_ref()
+                && let Some(place) = self.places.get_mut(cluster)
+            {
+                place.ask_for(run, at);
+            }
+        }
+    }
+
+    /// Decides what an instance gets that was let in; `false` where there is no room for that, which may be more than it asked for.
+    pub(super) fn settles(&mut self, at: At, now: Timestamp) -> bool {
+        if !self.size(at) {
+            return true;
+        }
+        let Some(run) = self.runs[at.slot].as_ref() else { return false };
+        let n = run.tasks[at.task.index()].instances[at.instance as usize].attempt + 1;
+        let place = self.places.get_mut(run.place_of(at.task));
+        place.is_some_and(|place| place.enlarge(run, at, n, now).is_ok())
     }
 
     /// What is stored with an attempt that begins now: what was decided, or that it gets what is asked for.
@@ -259,12 +302,12 @@ impl Core {
     /// Takes in what an attempt that has ended used.
     pub(super) fn learn(&mut self, at: At, record: &AttemptRecord) {
         let Some(run) = self.runs[at.slot].as_mut() else { return };
-        let Some((_, history)) = self.histories.0.get_mut(&key(run)) else { return };
+        let of = key(run);
+        let Some((_, history)) = self.histories.0.get_mut(&of) else { return };
         if history.mode_of(run.plan.task(at.task)) != SizingMode::Auto {
             return;
         }
         history.learn(record);
-        self.memo.forget();
         let of_role = |(role, past): (&str, Past)| {
             let template = &record.account.template;
             let known = history.of_task(&record.key.task, template, role);
@@ -278,6 +321,12 @@ impl Core {
         {
             instance.note_ran_out(new);
         }
+        let mut memo = std::mem::take(&mut self.memo);
+        memo.learn_of(|slot| {
+            let run = self.runs[slot].as_ref();
+            run.is_some_and(|run| (&run.record.project, &run.record.pipeline) == (&of.0, &of.1))
+        });
+        self.memo = memo;
     }
 
     /// Whether memory ran out and the next attempt gets more of it: it is tried again then, which is no retry of the task's.

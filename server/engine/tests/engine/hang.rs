@@ -114,6 +114,7 @@ on_both! {
                         cpu_us: 0,
                         memory: Bytes(1),
                         throttled_us: None,
+                        cpu_wait_us: None,
                         disk_read: None,
                         disk_written: None,
                         io_wait_us: None,

@@ -100,6 +100,24 @@ on_both! {
         assert!(changes.iter().all(|change| change.sized.change().is_some()));
     }
 
+    async fn what_an_attempt_gets_is_decided_when_it_starts(server: Server) {
+        let mut server = server;
+        // Four of them fit at once: of the others it is decided after some have ended.
+        let items = json!((0..16).collect::<Vec<_>>());
+        let doc = pipeline("p").task("a", |task| task.resources("1", "2Gi").for_each(items));
+        let doc = doc.with(|pipeline| pipeline.sizing = Some(SizingMode::Auto));
+        server.fake.script("a", vec![need(100); 16]);
+        let (run, state) = server.run_to_end(&doc).await;
+        assert_eq!(state, RunState::Succeeded);
+        let attempts = server.store.attempts(&run).await.unwrap();
+        assert_eq!(attempts.len(), 16);
+        let got: Vec<u64> = attempts.iter().map(|attempt| memory(attempt) / MIB).collect();
+        let asked = got.iter().filter(|got| **got == 2048).count();
+        assert!((1..=4).contains(&asked), "{got:?}");
+        assert!(got.iter().any(|got| *got < 300), "{got:?}");
+        server.assert_clean().await;
+    }
+
     async fn each_role_is_sized_by_its_own_history_and_all_in_one_decision(server: Server) {
         let mut server = server;
         let more = ResourceRequest { memory: Some(Bytes(4096 * MIB)), ..ResourceRequest::default() };

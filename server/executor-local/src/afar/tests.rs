@@ -12,6 +12,7 @@ fn record(started: i64, ended: i64, amount: u64) -> ExitRecord {
         memory: Some(MemorySpread { middle: Bytes(amount), high: Bytes(amount) }),
         cpu_high: Some(Cpu(amount)),
         throttled: Some(u32::MAX),
+        cpu_waited: Some(u32::MAX),
         card_us: Some(amount),
     };
     let exit = ExitRecord::without_run(End::Exit { code: 0 }, false, Timestamp(ended));
@@ -45,7 +46,7 @@ fn a_forged_record_is_kept_between_what_can_be() {
 fn an_honest_record_stays_as_it_is() {
     let span = Span::new(Timestamp(1_000_000), Timestamp(9_000_000));
     let mut honest = record(2_000_000, 8_000_000, 700_000);
-    honest.usage.throttled = Some(3);
+    (honest.usage.throttled, honest.usage.cpu_waited) = (Some(3), Some(4));
     assert_eq!(span.exit(&honest), honest);
 }
 

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use cubeloom_files::own;
 
+use super::group::{shares, weight};
 use super::{Cgroup, OPEN_PARENT, PARENT};
 
 /// Where workers' groups are made.
@@ -65,7 +66,7 @@ pub fn detect(apart: bool) -> Hierarchy {
     match parent("memory") {
         Some(memory) => Hierarchy::V1 {
             memory,
-            cpu: parent("cpu"),
+            cpu: parent("cpu").inspect(|cpu| stand_for_all_cores(&cpu.join("cpu.shares"), shares)),
             pids: parent("pids"),
             sockets: v2_mount(&mounts).filter(|_| apart).and_then(|root| make_parent(&root, PARENT)),
         },
@@ -113,7 +114,16 @@ fn version2(mounts: &str, name: &str) -> Option<PathBuf> {
     let wanted = "+memory +cpu +pids";
     let _ = own::write(root.join("cgroup.subtree_control"), wanted);
     let parent = make_parent(&root, name)?;
-    own::write(parent.join("cgroup.subtree_control"), wanted).ok().map(|()| parent)
+    own::write(parent.join("cgroup.subtree_control"), wanted).ok()?;
+    stand_for_all_cores(&parent.join("cpu.weight"), weight);
+    Some(parent)
+}
+
+/// Gives all workers together the share of all cores: what they are guaranteed holds beside the machine's other programs, too,
+/// which have the share of a core each.
+fn stand_for_all_cores(file: &Path, share: fn(u64) -> u64) {
+    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64);
+    let _ = own::write(file, share(cores * 1000).to_string());
 }
 
 #[cfg(test)]

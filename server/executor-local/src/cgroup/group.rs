@@ -29,6 +29,14 @@ impl Cgroup {
         }
     }
 
+    /// Version 2's folder, if there is one.
+    fn unified(&self) -> Option<&PathBuf> {
+        match self {
+            Self::V1 { sockets, .. } => sockets.as_ref(),
+            Self::V2 { path } => Some(path),
+        }
+    }
+
     /// The folder that lists its processes and counts their memory.
     fn main(&self) -> &Path {
         match self {
@@ -54,8 +62,10 @@ impl Cgroup {
                     own::write(memory.join("memory.limit_in_bytes"), limits.memory.to_string())?;
                 }
                 if let Some(cpu) = cpu.as_ref().filter(|_| limits.cpu_millis > 0) {
+                    own::write(cpu.join("cpu.shares"), shares(limits.cpu_millis).to_string())?;
+                }
+                if let Some(cpu) = cpu.as_ref().filter(|_| limits.cpu_most_millis > 0) {
                     own::write(cpu.join("cpu.cfs_quota_us"), quota_us(limits).to_string())?;
-                    own::write(cpu.join("cpu.shares"), (limits.cpu_millis * 1024 / 1000).max(2).to_string())?;
                 }
                 pids.as_ref()
                     .map_or(Ok(()), |pids| own::write(pids.join("pids.max"), limits.pids.to_string()))
@@ -65,11 +75,10 @@ impl Cgroup {
                     own::write(path.join("memory.max"), limits.memory.to_string())?;
                 }
                 if limits.cpu_millis > 0 {
+                    own::write(path.join("cpu.weight"), weight(limits.cpu_millis).to_string())?;
+                }
+                if limits.cpu_most_millis > 0 {
                     own::write(path.join("cpu.max"), format!("{} {PERIOD_US}", quota_us(limits)))?;
-                    own::write(
-                        path.join("cpu.weight"),
-                        (limits.cpu_millis / 10).clamp(1, 10_000).to_string(),
-                    )?;
                 }
                 own::write(path.join("pids.max"), limits.pids.to_string())
             }
@@ -95,10 +104,7 @@ impl Cgroup {
     /// # Errors
     /// The kernel refused.
     pub(crate) fn entrance(&self) -> io::Result<Entrance> {
-        let unified = match self {
-            Self::V1 { sockets, .. } => sockets.as_ref(),
-            Self::V2 { path } => Some(path),
-        };
+        let unified = self.unified();
         let written = |path: PathBuf| own::open_with(OpenOptions::new().write(true), path);
         let folders = self.folders().into_iter().filter(|folder| Some(*folder) != unified);
         Ok(Entrance {
@@ -180,10 +186,18 @@ impl Cgroup {
     /// count pressure.
     #[must_use]
     pub fn io_wait_us(&self) -> Option<u64> {
-        match self {
-            Self::V1 { .. } => None,
-            Self::V2 { path } => waited(&own::read_to_string(path.join("io.pressure")).ok()?),
-        }
+        self.pressure("io.pressure")
+    }
+
+    /// The same of waiting for a CPU, also at its limit.
+    #[must_use]
+    pub fn cpu_wait_us(&self) -> Option<u64> {
+        self.pressure("cpu.pressure")
+    }
+
+    /// Version 2 counts pressure, also where another version has the controllers: Documentation/accounting/psi.rst of Linux.
+    fn pressure(&self, file: &str) -> Option<u64> {
+        waited(&own::read_to_string(self.unified()?.join(file)).ok()?)
     }
 
     /// Bytes read from disks and written to them so far; `None` where the controller of these is not to be had.
@@ -242,9 +256,19 @@ impl Cgroup {
     }
 }
 
+/// Version 1's share of so many thousandths of a core: 1024 is one, and 2 the least.
+pub(super) fn shares(millis: u64) -> u64 {
+    (millis.saturating_mul(1024) / 1000).clamp(2, 262_144)
+}
+
+/// Version 2's weight of so many thousandths of a core: 100 is one.
+pub(super) fn weight(millis: u64) -> u64 {
+    (millis / 10).clamp(1, 10_000)
+}
+
 /// CPU time a period, in microseconds; the kernel takes no less than 1 ms.
 fn quota_us(limits: &Limits) -> u64 {
-    (limits.cpu_millis * PERIOD_US / 1000).max(1000)
+    (limits.cpu_most_millis * PERIOD_US / 1000).max(1000)
 }
 
 /// The number behind `key` in lines of `key number`.

@@ -103,12 +103,18 @@ impl<'a> Sampler<'a> {
             at: now(),
             cpu_us: self.cpu_us(),
             memory,
-            throttled_us: group.and_then(|group| group.throttled_us()),
+            // Without a limit nothing is held back, but by others.
+            throttled_us: group.filter(|_| self.is_limited()).and_then(|group| group.throttled_us()),
+            cpu_wait_us: group.and_then(|group| group.cpu_wait_us()),
             disk_read: moved.map(|moved| Bytes(moved.0)),
             disk_written: moved.map(|moved| Bytes(moved.1)),
             io_wait_us: self.waits.so_far(group),
             cards: self.cards.get_or_init(|| Cards::of(self.order)).as_ref().and_then(Cards::sample),
         }
+    }
+
+    fn is_limited(&self) -> bool {
+        self.order.limits.cpu_most_millis > 0
     }
 
     fn memory(&self) -> u64 {
@@ -197,7 +203,15 @@ impl<'a> Sampler<'a> {
             memory: self.memory_spread(peak),
             cpu_high: self.rates.high(),
             card_us: self.worked.at(self.began.elapsed()),
-            throttled: group.and_then(|group| group.periods()).filter(|(all, _)| *all > 0).map(thousandths),
+            throttled: group
+                .filter(|_| self.is_limited())
+                .and_then(|group| group.periods())
+                .filter(|(all, _)| *all > 0)
+                .map(thousandths),
+            cpu_waited: group.and_then(|group| group.cpu_wait_us()).map(|waited| {
+                let ran = u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX);
+                thousandths((ran.max(1), waited))
+            }),
         }
     }
 }
@@ -237,7 +251,7 @@ fn share(time: Duration, hundredths: u64) -> u64 {
     u64::try_from(time.as_micros() * u128::from(hundredths) / 100).unwrap_or(u64::MAX)
 }
 
-/// In how many of a thousand periods a worker was held back.
+/// In how many of a thousand of all periods, or moments, a worker was held back.
 fn thousandths((all, held_back): (u64, u64)) -> u32 {
     u32::try_from(held_back.saturating_mul(1000) / all).unwrap_or(1000).min(1000)
 }

@@ -40,6 +40,7 @@ pub fn lower(job: &Job, bindings: &LocalBindings, ledger: &Path) -> LocalJob {
             secrets: job.secrets.clone(),
             files: BTreeMap::new(),
             cpu: role.resources.cpu,
+            cpu_limit: role.resources.most_cpu(),
             cpu_exclusive: false,
             memory: role.resources.memory,
             shm: None,

@@ -45,6 +45,7 @@ impl Attempt {
                 secrets: Vec::new(),
                 files: [("peers".to_owned(), format!("{}\n", tokens::address(1)))].into(),
                 cpu: Cpu(1000),
+                cpu_limit: None,
                 cpu_exclusive: false,
                 memory: Bytes(1 << 30),
                 shm: None,

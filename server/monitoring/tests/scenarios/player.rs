@@ -314,6 +314,7 @@ fn usage(worker: &Worker, series: &BTreeMap<CardMeasure, Vec<Option<f64>>>, now:
             cpu_us: 0,
             memory: Bytes(0),
             throttled_us: None,
+            cpu_wait_us: None,
             disk_read: None,
             disk_written: None,
             io_wait_us: None,

@@ -42,6 +42,7 @@ fn role(name: &str, peak: u64) -> SizedRole {
         cpu: Cpu(200),
         cpu_high: Cpu(300),
         throttled: Some(10),
+        cpu_waited: Some(20),
     };
     SizedRole { used: Some(used), ..SizedRole::asked(name, size(1000, 512), Reason::Asked, Reason::Asked) }
 }

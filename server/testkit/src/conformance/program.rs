@@ -102,6 +102,7 @@ impl Program {
             processes_per_gpu: None,
             shm: None,
             rdma: None,
+            cpu_limit: None,
             cpu_exclusive: false,
         };
         let role = |(name, replicas): &(&str, u32)| JobRole {

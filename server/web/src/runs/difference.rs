@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cubeloom_domain::JsonMap;
 use cubeloom_domain::plan::{Late, LateMap, PlannedTask, RunPlan};
+use cubeloom_domain::{JsonMap, verbatim};
 use serde_json::{Value, json};
 
 use super::Reader;
@@ -129,6 +129,7 @@ fn described(plan: &RunPlan, task: &PlannedTask) -> JsonMap {
     // Follows from the arguments.
     object.remove("reads");
     object.remove("name");
+    object.values_mut().for_each(verbatim::unmark);
     object
 }
 

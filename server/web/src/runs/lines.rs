@@ -19,9 +19,10 @@ use crate::{archive, monitoring};
 const NEAR: f64 = 0.2;
 
 /// What can be told where nothing is said of it.
-pub(super) const ALL: [Quantity; 7] = [
+pub(super) const ALL: [Quantity; 8] = [
     Quantity::Cpu,
     Quantity::Throttled,
+    Quantity::CpuWait,
     Quantity::Memory,
     Quantity::Disk,
     Quantity::Network,
@@ -136,6 +137,7 @@ fn value(measure: Measure, a: &UsageSample, b: &UsageSample, seconds: f64) -> Op
         Measure::Memory => b.memory.0 as f64,
         Measure::DiskRead => rate(a.disk_read?.0, b.disk_read?.0, seconds),
         Measure::DiskWritten => rate(a.disk_written?.0, b.disk_written?.0, seconds),
+        Measure::CpuWait => (100.0 * rate(a.cpu_wait_us?, b.cpu_wait_us?, micros)).min(100.0),
         Measure::IoWait => (100.0 * rate(a.io_wait_us?, b.io_wait_us?, micros)).min(100.0),
         Measure::CardUse => f64::from(b.cards?.use_percent),
         Measure::CardMemory => b.cards?.memory.0 as f64,
@@ -157,6 +159,7 @@ fn since(began: Option<Timestamp>, samples: &[UsageSample]) -> Vec<UsageSample> 
         cpu_us: 0,
         memory: Bytes(0),
         throttled_us: first.throttled_us.map(|_| 0),
+        cpu_wait_us: first.cpu_wait_us.map(|_| 0),
         disk_read: first.disk_read.map(|_| Bytes(0)),
         disk_written: first.disk_written.map(|_| Bytes(0)),
         io_wait_us: first.io_wait_us.map(|_| 0),
@@ -231,6 +234,7 @@ mod tests {
             cpu_us,
             memory: Bytes(1000),
             throttled_us: None,
+            cpu_wait_us: Some(cpu_us / 5),
             disk_read: None,
             disk_written: written.map(Bytes),
             io_wait_us: Some(cpu_us / 10),
@@ -250,6 +254,7 @@ mod tests {
         assert_eq!(lines[&Measure::Cpu], [[12.0, 1.5], [13.0, 0.5], [14.0, 0.0]]);
         assert_eq!(lines[&Measure::Memory], [[12.0, 1000.0], [13.0, 1000.0], [14.0, 1000.0]]);
         assert_eq!(lines[&Measure::DiskWritten], [[13.0, 600.0], [14.0, 200.0]]);
+        assert_eq!(lines[&Measure::CpuWait], [[12.0, 30.0], [13.0, 10.0], [14.0, 0.0]]);
         assert_eq!(lines[&Measure::IoWait], [[12.0, 15.0], [13.0, 5.0], [14.0, 0.0]]);
         for untold in [Measure::DiskRead, Measure::Throttled, Measure::CardUse, Measure::NetworkSent] {
             assert!(!lines.contains_key(&untold), "{untold:?}");

@@ -40,7 +40,12 @@ pub(crate) async fn usage(
     let workers: Vec<WorkerUsageView> = told.iter().map(|one| had.worker(one)).collect();
     let is_missing = |quantity: &Quantity| {
         let tells = |worker: &WorkerLines| worker.lines.keys().any(|measure| measure.quantity() == *quantity);
-        let held = *quantity != Quantity::Cards || workers.iter().any(|worker| worker.cards);
+        // Without cards, or without a limit of CPU, there is nothing to tell.
+        let held = match quantity {
+            Quantity::Cards => workers.iter().any(|worker| worker.cards),
+            Quantity::Throttled => workers.iter().any(|worker| worker.cpu_limit.is_some()),
+            _ => true,
+        };
         !told.iter().any(tells) && held && (never.contains(quantity) || !workers.is_empty())
     };
     let missing = ALL.iter().filter(|quantity| is_missing(quantity));
@@ -105,6 +110,7 @@ impl Had<'_> {
             worker: told.worker.clone(),
             asked: asked.map(Into::into),
             limits: role.zip(asked).map(|(role, asked)| self.limits(&role.name, asked)).unwrap_or_default(),
+            cpu_limit: role.and_then(|role| role.resources.most_cpu()).map(|most| cores(most.0)),
             cards: role.is_some_and(|role| role.resources.gpu.is_some()),
             card_memory: told.card_memory,
             lines: Measure::ALL.into_iter().filter_map(|measure| line(told, measure)).collect(),

@@ -100,7 +100,7 @@ fn what_pods_use_and_what_to_change_is_told_by_the_clusters_prometheus() {
         assert!(long > 6500.0, "the whole attempt is told of: {long} s of {name}");
     }
     assert_eq!(worker["card_memory"].as_f64(), Some(80.0 * 1_073_741_824.0));
-    assert_eq!(told["missing"], json!(["throttled", "disk"]));
+    assert_eq!(told["missing"], json!(["cpu_wait", "disk"]));
 
     let found = owner.get(&format!("/runs/{run}/tasks/train/advice")).expect(200).json();
     let advice = found["advice"].as_array().unwrap();

@@ -115,5 +115,10 @@ fn resources(export: &mut Export, task: &str, resources: &Resources) -> Value {
     if resources.rdma.is_some() || resources.cpu_exclusive {
         export.say(format!("not carried over: `rdma` and `cpu_exclusive` of `{task}`"));
     }
-    json!({"requests": amounts, "limits": amounts})
+    let mut limits = amounts.clone();
+    match resources.most_cpu() {
+        Some(most) => limits.insert("cpu".into(), json!(most.to_string())),
+        None => limits.remove("cpu"),
+    };
+    json!({"requests": amounts, "limits": limits})
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use cubeloom_domain::pipeline::Task;
+use cubeloom_domain::verbatim::DOLLAR;
 use regex::Regex;
 use serde_json::Value;
 
@@ -75,9 +76,9 @@ pub fn reference(expression: &str) -> Option<Reference> {
     }
 }
 
-/// A text that Argo leaves alone.
+/// A text that Argo leaves alone, and the kubelet where it is data.
 fn as_text(text: &str) -> String {
-    text.replace("{{", "{{='{{'}}")
+    text.replace("{{", "{{='{{'}}").replace(DOLLAR, "$$")
 }
 
 impl Marks {

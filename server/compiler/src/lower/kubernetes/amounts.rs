@@ -1,5 +1,6 @@
-//! What a container asks for. Requests and limits are the same, for CPU as on one machine, so that every pod is of the
-//! class Guaranteed; with `cpu_exclusive` the CPU is whole, and a kubelet with the static policy gives cores of its own.
+//! What a container asks for. Of CPU that is a request, as on one machine, and a limit where the task has one; of all else both
+//! are the same. With `cpu_exclusive` the CPU is whole and limited as well, so that the pod is of the class Guaranteed, and a
+//! kubelet with the static policy gives it cores of its own.
 
 use cubeloom_domain::Bytes;
 use cubeloom_domain::kubernetes::{CardFacts, KubernetesFacts};
@@ -26,7 +27,12 @@ pub fn resources(frame: &Frame<'_>, wanted: &Resources, notes: &mut Notes) -> Va
             None => notes.refuse("resources/rdma", "this cluster has no RDMA devices; leave `rdma` out"),
         }
     }
-    json!({"requests": amounts, "limits": amounts})
+    let mut limits = amounts.clone();
+    match wanted.most_cpu() {
+        Some(most) => limits.insert("cpu".into(), most.to_string().into()),
+        None => limits.remove("cpu"),
+    };
+    json!({"requests": amounts, "limits": limits})
 }
 
 /// Graphics cards, by the names of who hands them out.

@@ -130,10 +130,12 @@ fn container_security(frame: &Frame<'_>) -> Value {
 /// The command of a worker; of one that is several processes that of their launcher, and of one that is tested first that of
 /// the test.
 fn program(words: &[String], environment: &Environment, tested: bool) -> Vec<String> {
-    let words = words.to_vec();
-    let words = if environment.own.is_empty() { words } else { processes::launched(ROOT, words) };
+    let own = &environment.own;
+    let words =
+        words.iter().map(|word| processes::guarded(word, |name| own.contains(name)).into_owned()).collect();
+    let words = if own.is_empty() { words } else { processes::launched(ROOT, words) };
     let words = if tested { preflight::launched(ROOT, words) } else { words };
-    replaced(&words, environment, |name| !environment.own.contains(name))
+    replaced(&words, environment, |name| !own.contains(name))
 }
 
 /// A command whose references the kubelet, or a shell, replaces.

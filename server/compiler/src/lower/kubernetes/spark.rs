@@ -90,19 +90,21 @@ fn object(frame: &Frame<'_>, roles: &[RolePods]) -> Value {
 /// What an application says of one role. Spark adds its own command to the image's.
 fn part(role: &JobRole, template: &Value) -> Value {
     let share = Share::of(&role.resources);
-    let cpu = role.resources.cpu.to_string();
     let mut template = template.clone();
     if let Some(container) = template["spec"]["containers"][0].as_object_mut() {
         container.remove("command");
     }
-    json!({
+    let mut part = json!({
         "cores": share.cores,
-        "coreRequest": cpu,
-        "coreLimit": cpu,
+        "coreRequest": role.resources.cpu.to_string(),
         "memory": format!("{}m", share.heap),
         "memoryOverhead": format!("{}m", share.overhead),
         "template": template,
-    })
+    });
+    if let Some(most) = role.resources.most_cpu() {
+        part["coreLimit"] = most.to_string().into();
+    }
+    part
 }
 
 /// The program, from the driver's command. What the operator reads has the values of variables in it; arguments are

@@ -163,7 +163,10 @@ impl Setting<'_> {
         let known = |name: &str| {
             !own.contains(name) && (who.contains_key(name) || name == "CUBELOOM_HOST" || late.contains(name))
         };
-        all.extend(job.env.iter().map(|(name, text)| (name.clone(), parts(text, known, late))));
+        all.extend(job.env.iter().map(|(name, text)| {
+            let text = self.table.map_or(text.into(), |table| table.guarded_env(name, text));
+            (name.clone(), parts(&text, known, late))
+        }));
         self.add_code(&mut all);
         for (name, parts) in all {
             if who.contains_key(&name) || self.frame.given().contains(&name.as_str()) {

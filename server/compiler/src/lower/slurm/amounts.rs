@@ -30,6 +30,11 @@ pub fn of(frame: &Frame<'_>, wanted: &Resources, notes: &mut Notes) -> Amounts {
     if wanted.shm.is_some_and(|shm| shm.0 > 0) {
         notes.decide("`shm` asks for nothing: workers see the node's own /dev/shm");
     }
+    if let Some(limit) = wanted.cpu_limit.filter(|limit| limit.0.div_ceil(1000) != cpus) {
+        notes.decide(format!(
+            "`cpu_limit: {limit}` has no effect: on Slurm a worker has its CPUs for itself, and no more"
+        ));
+    }
     let mut by_node = Vec::new();
     let cards = wanted.gpu.as_ref().and_then(|gpu| match cards(frame, gpu) {
         Ok(Given::Cards(cards)) => cards,

@@ -5,11 +5,15 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 use cubeloom_compiler::lower::{self, kubernetes};
+use cubeloom_compiler::{Outputs, job};
+use cubeloom_domain::TaskIx;
 use cubeloom_domain::job::Job;
 use cubeloom_domain::lowered::{Bindings, LocalBindings, LocalJob, LocalPaths, Lowered, WorkerBinding};
+use proptest::prelude::*;
 use serde_json::Value;
 
 use super::{cluster, try_job};
+use crate::support::try_plan;
 
 type Variables = BTreeMap<String, String>;
 
@@ -212,4 +216,62 @@ fn pods_are_told_what_processes_are_told() {
     let facts = "kubernetes: {kinds: {frameworks.frameworkcontroller.microsoft.com/v1: {}}}";
     assert_same(task, facts);
     assert_same(&format!("{task}, {env}"), facts);
+}
+
+/// A task that gets data from a parameter and from an output, alone and beside a variable, as words and as variables.
+const GIVEN_DATA: &str = "
+apiVersion: cubeloom/v1
+kind: Pipeline
+name: p
+parameters: {note: {type: string}}
+tasks:
+  - {name: make, template: echo, arguments: {words: [x]}}
+  - name: train
+    template: echo
+    needs: [make]
+    arguments:
+      words: [\"{{ params.note }}\", \"$(CUBELOOM_RANK):{{ params.note }}\", \"{{ tasks.make.outputs.said }}\"]
+    env: {EARLY: \"{{ params.note }}\", LATE: \"{{ tasks.make.outputs.said }}|$(CUBELOOM_RANK)\"}
+";
+
+fn data() -> impl Strategy<Value = String> {
+    let part = prop::sample::select(vec![
+        "$(CUBELOOM_RANK)",
+        "$$(CUBELOOM_RANK)",
+        "$(HOME)",
+        "$(EARLY)",
+        "$(NOBODY)",
+        "$(",
+        "$",
+        "$$",
+        "(HOME)",
+        ")",
+        "{{ run.id }}",
+        "'\"",
+        "x ",
+        "数",
+    ]);
+    prop::collection::vec(part, 1..6).prop_map(|parts| parts.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_a_person_typed_or_a_task_reported_is_text_wherever_it_goes(note in data(), said in data()) {
+        let (facts, cluster) = cluster("kubernetes: {}");
+        let parameters = [("note".to_owned(), note.clone().into())].into_iter().collect();
+        let planned = try_plan(GIVEN_DATA, parameters, &super::templates(), &facts).unwrap();
+        let outputs: Outputs = [("make".to_owned(), serde_json::json!({ "said": said }))].into();
+        let job = job(&planned.plan, TaskIx(1), 0, None, 1, None, &outputs).unwrap();
+        let local = here(&job, &job.key.object_name(), false);
+        let made = kubernetes::lower(&job, &cluster).unwrap();
+        let (words, variables) = there(templates(&job, &made.objects)[0], 0);
+        let expected = ["echo", "--times=1", &note, &format!("0:{note}"), &said];
+        for (words, variables) in [(&local.workers[0].argv, &local.workers[0].env), (&words, &variables)] {
+            prop_assert_eq!(words, &expected);
+            prop_assert_eq!(&variables["EARLY"], &note);
+            prop_assert_eq!(&variables["LATE"], &format!("{said}|0"));
+        }
+    }
 }

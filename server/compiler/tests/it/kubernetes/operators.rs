@@ -43,10 +43,10 @@ pub fn spark(object: &Value, found: &mut Findings) -> (u64, Option<u64>) {
             |key: &str| part[key].as_str().and_then(|text| text.strip_suffix('m')?.parse::<u64>().ok());
         let sum = mebi("memory").unwrap() + mebi("memoryOverhead").unwrap();
         let container = &part["template"]["spec"]["containers"][0];
-        let limits = &container["resources"]["limits"];
+        let (requests, limits) = (&container["resources"]["requests"], &container["resources"]["limits"]);
         let whole: cubeloom_domain::Bytes = limits["memory"].as_str().unwrap().parse().unwrap();
         found.expect(sum == whole.0 >> 20, format!("{sum} MiB of {whole}"));
-        found.expect(part["coreRequest"] == limits["cpu"] && part["coreLimit"] == limits["cpu"], "the CPU");
+        found.expect(part["coreRequest"] == requests["cpu"] && part["coreLimit"] == limits["cpu"], "the CPU");
         found.expect(part["cores"].as_u64() >= Some(1), "cores");
     }
     (1 + spec["executor"]["instances"].as_u64().unwrap(), None)

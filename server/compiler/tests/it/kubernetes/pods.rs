@@ -22,7 +22,7 @@ pub fn check(template: &Value, job: &Job, facts: &KubernetesFacts, found: &mut F
     shm(spec, resources, found);
     for key in ["containers", "initContainers"] {
         for container in spec[key].as_array().into_iter().flatten() {
-            amounts(&container["resources"]["limits"], resources, facts, found);
+            amounts(&container["resources"], resources, facts, found);
             let closed = container["securityContext"]["readOnlyRootFilesystem"] == true;
             found.expect(closed != job.writable_root, "the root file system");
         }
@@ -149,7 +149,7 @@ fn shm(spec: &Value, resources: &Resources, found: &mut Findings) {
 }
 
 /// CPU, memory, cards and RDMA devices.
-fn amounts(limits: &Value, resources: &Resources, facts: &KubernetesFacts, found: &mut Findings) {
+fn amounts(asked: &Value, resources: &Resources, facts: &KubernetesFacts, found: &mut Findings) {
     let mut wanted = json!({"cpu": resources.cpu.to_string(), "memory": resources.memory.to_string()});
     let mut put = |name: &str, amount: u64| wanted[name] = amount.to_string().into();
     if let Some(gpu) = &resources.gpu {
@@ -177,7 +177,12 @@ fn amounts(limits: &Value, resources: &Resources, facts: &KubernetesFacts, found
     if let Some(devices) = resources.rdma {
         put(facts.rdma.as_deref().unwrap(), devices.into());
     }
-    found.expect(*limits == wanted, format!("{limits} instead of {wanted}"));
-    let whole = limits["cpu"].as_str().unwrap().parse::<u32>().is_ok();
+    found.expect(asked["requests"] == wanted, format!("{asked} instead of {wanted}"));
+    match resources.cpu_limit.or(resources.cpu_exclusive.then_some(resources.cpu)) {
+        Some(most) => wanted["cpu"] = most.to_string().into(),
+        None => _ = wanted.as_object_mut().unwrap().remove("cpu"),
+    }
+    found.expect(asked["limits"] == wanted, format!("limits {asked} instead of {wanted}"));
+    let whole = asked["requests"]["cpu"].as_str().unwrap().parse::<u32>().is_ok();
     found.expect(whole || !resources.cpu_exclusive, "whole cores where they are its own");
 }

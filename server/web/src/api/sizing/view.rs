@@ -2,6 +2,7 @@
 
 use cubeloom_domain::plan::PlannedRole;
 use cubeloom_domain::sizing::{Past, PastEnd, Size, SizeChange, SizedRole};
+use cubeloom_sizing::was_short_of_cpu;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -105,6 +106,13 @@ pub struct PastView {
     /// Fraction of time in which the worker was throttled by its CPU limit, from 0 to 1. Omitted if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub throttled: Option<f64>,
+    /// Fraction of time in which a thread of the worker waited for a CPU (pressure stall information), from 0 to 1. Omitted
+    /// if unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_waited: Option<f64>,
+    /// Whether it could have used more CPU. It was throttled in a quarter of its time. Or it used all its CPU, and waited
+    /// for more in a quarter of its time.
+    pub short_of_cpu: bool,
     /// Input size in bytes, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input: Option<u64>,
@@ -180,6 +188,8 @@ impl PastView {
             cpu: cores(past.cpu.0),
             cpu_high: cores(past.cpu.1),
             throttled: past.throttled.map(|throttled| f64::from(throttled) / 1000.0),
+            short_of_cpu: was_short_of_cpu(past),
+            cpu_waited: past.cpu_waited.map(|waited| f64::from(waited) / 1000.0),
             input: past.input,
             out_of_memory: past.end == PastEnd::OutOfMemory,
             counts: past.make == make,

@@ -25,10 +25,11 @@ pub(crate) struct UsageQuery {
 /// Time series of one usage metric of a worker.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct LineView {
-    /// Metric: `cpu`, `throttled` (time that its threads were throttled at the CPU limit), `memory`, `disk_read`,
-    /// `disk_written`, `network_received`, `network_sent` or `io_wait`. `io_wait` is the share of time that the
-    /// worker waited for storage. If this is not measured, it is the share for its node. Metrics of all its GPUs
-    /// together: `card_use` (mean), `card_memory` and `card_power`.
+    /// Metric: `cpu`, `throttled` (time that its threads were throttled at the CPU limit), `cpu_wait`, `memory`,
+    /// `disk_read`, `disk_written`, `network_received`, `network_sent` or `io_wait`. `cpu_wait` is the share of time
+    /// that a thread of the worker waited for a CPU. `io_wait` is the share of time that the worker waited for
+    /// storage. If this is not measured, it is the share for its node. Metrics of all its GPUs together: `card_use`
+    /// (mean), `card_memory` and `card_power`.
     pub name: String,
     /// Unit: `cores`, `bytes`, `bytes_per_second`, `percent` or `watts`.
     pub unit: String,
@@ -39,14 +40,14 @@ pub struct LineView {
     pub points: Vec<[f64; 2]>,
 }
 
-/// Resource limits of a worker, valid from a given time.
+/// Resources of a worker, valid from a given time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, ToSchema)]
 pub struct SizeLimitView {
-    /// Time from which the limits apply.
+    /// Time from which it has them.
     pub at: Time,
-    /// CPU, in cores.
+    /// Guaranteed CPU, in cores.
     pub cpu: f64,
-    /// Memory, in bytes.
+    /// Memory limit, in bytes.
     pub memory: u64,
 }
 
@@ -58,9 +59,12 @@ pub struct WorkerUsageView {
     /// Resource request of its task. Omitted if the worker's role is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asked: Option<SizeView>,
-    /// Resource limits of the worker over time. Right-sizing may give it different resources than requested, and more
+    /// Resources of the worker over time. Right-sizing may give it different resources than requested, and more
     /// while it runs.
     pub limits: Vec<SizeLimitView>,
+    /// CPU limit, in cores. Omitted if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_limit: Option<f64>,
     /// Whether it requested GPUs.
     pub cards: bool,
     /// Total memory of its GPUs, in bytes. Omitted when unknown.
@@ -79,7 +83,7 @@ pub struct TaskUsageView {
     pub live: bool,
     /// Usage by worker. Empty if no data is available, or no longer available.
     pub workers: Vec<WorkerUsageView>,
-    /// Metrics that the cluster does not report for its workers: `cpu`, `throttled`, `memory`, `disk`, `network`,
+    /// Metrics that the cluster does not report for its workers: `cpu`, `throttled`, `cpu_wait`, `memory`, `disk`, `network`,
     /// `io_wait`, `cards`.
     pub missing: Vec<String>,
 }

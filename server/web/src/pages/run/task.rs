@@ -3,8 +3,8 @@
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
-use cubeloom_domain::RunId;
 use cubeloom_domain::plan::{Late, PlannedTask};
+use cubeloom_domain::{RunId, verbatim};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -304,7 +304,9 @@ fn arguments(planned: &PlannedTask) -> Vec<Named> {
 }
 
 fn known(name: &str, value: &Value) -> Named {
-    Named { name: name.into(), value: readable::value(value), late: false }
+    let mut value = value.clone();
+    verbatim::unmark(&mut value);
+    Named { name: name.into(), value: readable::value(&value), late: false }
 }
 
 /// What earlier runs' attempts of the task took.
