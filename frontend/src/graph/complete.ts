@@ -90,6 +90,7 @@ function names({ document, task: name, path, templates }: Field): Candidate[] {
     ...(place !== "early" && place.item && task ? items(task) : []),
     ...Object.entries(document.parameters ?? {}).map(([parameter, declared]): Candidate => ({ label: member("params", parameter), kind: "parameter", ...detail(declaredAs(declared)) })),
     ...(place !== "early" && task ? outputs(document, task, templates) : []),
+    ...(path[0] === "when" && task ? states(document, task) : []),
     ...run,
     ...(task ? [{ label: "task.name", kind: "task" as const, text: /* text */ "graph.names-task" }] : []),
     ...(hasFolders(path) ? FOLDERS : []),
@@ -115,6 +116,14 @@ function outputs(document: PipelineDocument, task: Task, templates: Field["templ
     if (all.size === 0) return [{ label: `${start}.`, kind: "output", ...detail(one.template) }];
     return [...best, ...[...all].map(([output, description]) => ({ label: member(start, output), kind: "output" as const, ...detail(description ?? one.template) }))];
   });
+}
+
+/** How the tasks before one ended, for its condition. */
+function states(document: PipelineDocument, task: Task): Candidate[] {
+  const before = ancestors(document, task.name);
+  const names = document.tasks.map(({ name }) => name).filter((name) => before.has(name) && name !== task.name);
+  const label = (name: string) => (/^[\w-]+$/.test(name) ? `tasks.${name}.state` : `tasks["${name}"].state`);
+  return names.map((name) => ({ label: label(name), kind: "output", text: /* text */ "graph.names-state" }));
 }
 
 function items(task: Task): Candidate[] {

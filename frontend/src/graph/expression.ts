@@ -107,9 +107,9 @@ function isRoot(word: string): word is Name["root"] {
 
 function readAt(expression: string, at: number): Read | undefined {
   const task = member(expression, at, true);
-  const outputs = task && member(expression, task.to, false);
-  if (outputs?.name !== "outputs") return undefined;
-  const output = member(expression, outputs.to, false);
+  const what = task && member(expression, task.to, false);
+  if (what?.name !== "outputs" && what?.name !== "state") return undefined;
+  const output = what.name === "outputs" ? member(expression, what.to, false) : undefined;
   return { task: task?.name ?? "", output: output?.name, from: at, to: task?.to ?? at };
 }
 

@@ -1,6 +1,7 @@
 // What people do with a run: each asks first, does it through the API, and says what came of it.
 
 import { request } from "../api/client";
+import type { Schema } from "../api/typed";
 import { confirm, type Question } from "../core/dialog";
 import { around, h } from "../core/dom";
 import { busy, trying } from "../core/form";
@@ -54,6 +55,7 @@ function actionOf(button: HTMLButtonElement, run: string, project: string): Acti
     case "unsuspend": return suspend(run, button.dataset["task"] ?? "", Number(button.dataset["instance"] ?? 0), false);
     case "approve": return decide(run, button, true);
     case "reject": return decide(run, button, false);
+    case "mark": return mark(run, button);
     case "rerun": return rerun(run, button.dataset["from"] ?? "");
     default: return undefined;
   }
@@ -90,6 +92,32 @@ function decide(run: string, button: HTMLButtonElement, approved: boolean): Acti
     perform: async () => {
       await request("POST", `/runs/${run}/tasks/${task}/instances/${instance}/decision`, { approved, comment: comment.value });
       return approved ? t("run.done-approve", { task }) : t("run.done-reject", { task });
+    },
+  };
+}
+
+/** Sets the outcome of the task that the button belongs to. */
+function mark(run: string, button: HTMLButtonElement): Action {
+  const [task = "", instance = "0"] = ["task", "instance"].map((name) => button.dataset[name]);
+  const outcome = h(
+    "select",
+    { class: "input", id: "outcome", autofocus: true },
+    h("option", { value: "succeeded" }, t("common.state-succeeded")),
+    h("option", { value: "failed" }, t("common.state-failed")),
+    h("option", { value: "skipped" }, t("common.state-skipped")),
+  );
+  const reason = h("textarea", { class: "input", id: "reason", rows: "3", maxlength: "2000", required: true });
+  const field = h(
+    "div",
+    { class: "section stack" },
+    h("div", { class: "field" }, h("label", { for: "outcome" }, t("run.mark-as")), outcome),
+    h("div", { class: "field" }, h("label", { for: "reason" }, t("run.mark-reason")), reason),
+  );
+  return {
+    question: { title: t("run.mark-title", { task }), text: t("run.mark-question"), action: t("run.mark-do"), field },
+    perform: async () => {
+      await request("POST", `/runs/${run}/tasks/${task}/instances/${instance}/mark`, { as: outcome.value as Schema<"MarkedOutcome">, reason: reason.value });
+      return t("run.done-mark", { task });
     },
   };
 }

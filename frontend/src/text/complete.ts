@@ -64,7 +64,7 @@ function taskNames(entries: Entry[], without: number): string[] {
   return named.filter(({ path }) => path[1] !== without).map((entry) => entry.value);
 }
 
-const RUN = ["id", "date", "dir", "project", "user"];
+const RUN = ["id", "date", "date_utc", "timestamp", "dir", "project", "user"];
 
 /** Names inside an expression. */
 function within(entries: Entry[], knowledge: Knowledge, position: number, word: string): CompletionResult {

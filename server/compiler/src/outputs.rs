@@ -1,6 +1,6 @@
 //! What others read of a task.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cubeloom_domain::JsonMap;
 use cubeloom_domain::executor::Report;
@@ -8,6 +8,77 @@ use cubeloom_domain::plan::PlannedTask;
 use cubeloom_domain::search::{Best, Trial};
 use cubeloom_domain::state::InstanceState;
 use serde_json::Value;
+
+/// What expressions see of tasks that have ended, by name: what each reported, and how it ended. The values of a `for_each` task
+/// are lists; see [`readable_outputs`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outputs {
+    values: BTreeMap<String, Value>,
+    states: BTreeMap<String, &'static str>,
+}
+
+impl Outputs {
+    /// Of no task.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// What a task reported, as [`readable_outputs`] gives it.
+    #[must_use]
+    pub fn get(&self, task: &str) -> Option<&Value> {
+        self.values.get(task)
+    }
+
+    /// How a task ended.
+    #[must_use]
+    pub fn state(&self, task: &str) -> Option<&'static str> {
+        self.states.get(task).copied()
+    }
+
+    /// Adds a task: what it reported, and how it ended ([`ended_as`]).
+    pub fn add(&mut self, task: &str, reported: Value, state: &'static str) {
+        self.values.insert(task.to_owned(), reported);
+        self.states.insert(task.to_owned(), state);
+    }
+}
+
+/// How a task ended whose instances have all ended, as expressions see it: `succeeded`, `failed`, `upstream_failed`, `skipped` or
+/// `cancelled`.
+pub fn ended_as<'i>(
+    task: &PlannedTask,
+    states: impl Iterator<Item = &'i InstanceState> + Clone,
+) -> &'static str {
+    use InstanceState as S;
+    if task.search().is_some_and(|search| search.has_succeeded(states.clone())) {
+        return "succeeded";
+    }
+    let any = |is: fn(&S) -> bool| states.clone().any(is);
+    let all = |is: fn(&S) -> bool| states.clone().next().is_some() && states.clone().all(is);
+    if all(|state| *state == S::UpstreamFailed) {
+        "upstream_failed"
+    } else if any(|state| matches!(state, S::Failed { .. } | S::UpstreamFailed)) {
+        "failed"
+    } else if any(|state| *state == S::Cancelled) {
+        "cancelled"
+    } else if all(|state| matches!(state, S::Skipped { .. })) {
+        "skipped"
+    } else {
+        "succeeded"
+    }
+}
+
+impl FromIterator<(String, Value)> for Outputs {
+    fn from_iter<I: IntoIterator<Item = (String, Value)>>(values: I) -> Self {
+        Self { values: values.into_iter().collect(), states: BTreeMap::new() }
+    }
+}
+
+impl<const N: usize> From<[(String, Value); N]> for Outputs {
+    fn from(values: [(String, Value); N]) -> Self {
+        values.into_iter().collect()
+    }
+}
 
 /// What expressions read of a task. If no instance of a loop ran, no output has a name: every one is a list of nulls, one an
 /// instance, and an empty list if the loop had no items. This list stands in the place of the outputs.

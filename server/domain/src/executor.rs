@@ -68,6 +68,8 @@ pub enum StopCause {
     Outdone,
     /// It hangs.
     Hung,
+    /// A person has set its outcome.
+    Marked,
 }
 
 /// What a cluster has.

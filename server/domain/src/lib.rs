@@ -29,6 +29,7 @@ pub mod kubernetes;
 pub mod limit;
 pub mod logs;
 pub mod lowered;
+pub mod mark;
 pub mod measure;
 pub mod model;
 pub mod monitoring;

@@ -14,6 +14,7 @@ use crate::history::History;
 use crate::ids::{AttemptKey, InstanceIx, RunId, TaskIx};
 use crate::job::Job;
 use crate::lowered::Bindings;
+use crate::mark::Mark;
 use crate::model::NewModelVersion;
 use crate::pace::Pace;
 use crate::plan::RunPlan;
@@ -297,6 +298,15 @@ pub enum Wish {
         instance: InstanceIx,
         /// The answer.
         decision: Decision,
+    },
+    /// Let an instance count as something else than what its program came to.
+    Mark {
+        /// The task, by name.
+        task: String,
+        /// Instance.
+        instance: InstanceIx,
+        /// What it counts as.
+        mark: Mark,
     },
 }
 

@@ -7,6 +7,7 @@ use crate::approval::Question;
 use crate::clock::Timestamp;
 use crate::executor::StopCause;
 use crate::ids::RunId;
+use crate::mark::Mark;
 use crate::outcome::{Failure, Outcome};
 use crate::waiting::{Explanation, WaitRule};
 
@@ -185,6 +186,8 @@ pub enum SkipReason {
     Condition,
     /// Its trigger rule can no longer hold, and no needed task failed.
     Trigger,
+    /// A person said that it is not needed.
+    Marked,
 }
 
 /// Where the outputs of an instance came from, when it was not run.
@@ -218,7 +221,11 @@ pub enum InstanceState {
         until: Timestamp,
     },
     /// An attempt is on its way.
-    Active,
+    Active {
+        /// What it counts as when that has ended: it was told to stop for this.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        marked: Option<Box<Mark>>,
+    },
     /// It ended well.
     Succeeded {
         /// Where its outputs came from, when it was not run.
@@ -247,6 +254,15 @@ pub enum InstanceState {
 }
 
 impl InstanceState {
+    /// An attempt is on its way.
+    pub const ACTIVE: Self = Self::Active { marked: None };
+
+    /// Whether it was not run because of others: it may be, if they come to another end.
+    #[must_use]
+    pub fn is_passed_over(&self) -> bool {
+        matches!(self, Self::UpstreamFailed | Self::Skipped { reason: SkipReason::Trigger })
+    }
+
     /// What a person has to decide, where it waits for that.
     #[must_use]
     pub fn question(&self) -> Option<&Question> {
@@ -270,7 +286,7 @@ impl InstanceState {
     /// Whether it has ended.
     #[must_use]
     pub fn is_final(&self) -> bool {
-        !matches!(self, Self::Pending | Self::Waiting { .. } | Self::Backoff { .. } | Self::Active)
+        !matches!(self, Self::Pending | Self::Waiting { .. } | Self::Backoff { .. } | Self::Active { .. })
     }
 
     /// Whether it left what it was run for, so that it need not be run again.
@@ -286,7 +302,7 @@ impl InstanceState {
             Self::Pending => "pending",
             Self::Waiting { .. } => "waiting",
             Self::Backoff { .. } => "backoff",
-            Self::Active => "running",
+            Self::Active { .. } => "running",
             Self::Succeeded { reused: None } => "succeeded",
             Self::Succeeded { reused: Some(_) } => "reused",
             Self::StoppedEarly { .. } => "stopped_early",

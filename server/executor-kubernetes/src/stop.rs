@@ -28,6 +28,7 @@ pub fn written(root: &RootView) -> Option<Stop> {
         "preempted" => StopCause::Preempted,
         "outdone" => StopCause::Outdone,
         "hung" => StopCause::Hung,
+        "marked" => StopCause::Marked,
         _ => return None,
     };
     Some(Stop { cause, grace: Duration::from_millis(grace.parse().ok()?) })
@@ -37,7 +38,7 @@ pub fn written(root: &RootView) -> Option<Stop> {
 #[must_use]
 pub fn outcome(cause: StopCause) -> Outcome {
     match cause {
-        StopCause::Cancelled | StopCause::Outdone => Outcome::Cancelled,
+        StopCause::Cancelled | StopCause::Outdone | StopCause::Marked => Outcome::Cancelled,
         StopCause::Timeout => Outcome::Failed(Failure::new(FailureKind::Timeout, "its time was up")),
         StopCause::Hung => Outcome::Failed(Failure::new(FailureKind::Hung, "it was stopped as it hung")),
         StopCause::Preempted => {
@@ -55,6 +56,7 @@ pub async fn write(cluster: &Cluster, job: &Names, stop: Stop) {
         StopCause::Preempted => "preempted",
         StopCause::Outdone => "outdone",
         StopCause::Hung => "hung",
+        StopCause::Marked => "marked",
     };
     let patch = json!({"metadata": {"annotations": {STOP: format!("{cause} {}", stop.grace.as_millis())}}});
     let (params, patch) = (PatchParams::default(), Patch::Merge(&patch));

@@ -183,7 +183,7 @@ impl StopWish {
     #[must_use]
     pub fn new(cause: StopCause, grace: Duration) -> Self {
         let why = match cause {
-            StopCause::Cancelled | StopCause::Outdone => StopWhy::Cancelled,
+            StopCause::Cancelled | StopCause::Outdone | StopCause::Marked => StopWhy::Cancelled,
             StopCause::Timeout => StopWhy::Timeout,
             StopCause::Preempted => StopWhy::Preempted,
             StopCause::Hung => StopWhy::Hung,

@@ -495,7 +495,7 @@ proptest! {
         prop_assert!(sized.gets.cpu.0 >= cpu.min(100));
         let has_evidence = ran_out.is_some() || past.iter().any(|past| past.end == PastEnd::OutOfMemory || past.peak > memory);
         prop_assert!(has_evidence || sized.gets.memory.0 <= memory);
-        prop_assert!(past.iter().any(|past| past.throttled.is_some_and(|held| held >= 250)) || sized.gets.cpu.0 <= cpu);
+        prop_assert!(past.iter().any(|past| past.throttled.max(past.cpu_waited).is_some_and(|held| held >= 250)) || sized.gets.cpu.0 <= cpu);
         for by in [Keeper::Template, Keeper::Unchecked, Keeper::Pinned] {
             let kept = recommend(&Question { kept: Kept::both(by), ..asks.clone() });
             prop_assert_eq!((kept.gets, kept.memory, kept.cpu), (asked, Reason::Kept { by }, Reason::Kept { by }));

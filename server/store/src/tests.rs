@@ -73,7 +73,7 @@ fn instances(count: u32, note: &str) -> Changes {
         run: run().id,
         task: TaskIx(0),
         instance,
-        state: InstanceState::Active,
+        state: InstanceState::ACTIVE,
         attempt: 1,
         tries: 1,
         ready_at: Timestamp(1),

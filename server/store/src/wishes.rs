@@ -47,7 +47,7 @@ impl Store {
         let mut columns = Columns::of("run", &found);
         let (project, live) = (columns.text()?, columns.flag()?);
         // A run that has ended and goes on again starts something new; one that goes on may.
-        if !live && matches!(wish, Wish::Resume | Wish::Rerun { .. }) {
+        if !live && matches!(wish, Wish::Resume | Wish::Rerun { .. } | Wish::Mark { .. }) {
             budgets::refuse(&mut transaction, project, now).await?;
         }
         let id = next_id(&mut transaction).await?;

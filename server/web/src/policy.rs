@@ -205,6 +205,7 @@ pub const POLICY: &[Rule] = &[
     row("POST", "/api/v1/runs/{run}/tasks/{task}/instances/{instance}/suspend", Editor, Run),
     // Whom the task names may answer, whatever their role in the project: `wish::may_decide` looks.
     row("POST", "/api/v1/runs/{run}/tasks/{task}/instances/{instance}/decision", Viewer, Run),
+    row("POST", "/api/v1/runs/{run}/tasks/{task}/instances/{instance}/mark", Editor, Run),
     // Whoever has a shell runs what they like, which is more than to start what others have stored.
     row("POST", "/api/v1/runs/{run}/tasks/{task}/instances/{instance}/terminals", Editor, Write),
     row("GET", "/api/v1/runs/{run}/terminals/{terminal}", Editor, Write),

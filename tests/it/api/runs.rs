@@ -15,6 +15,7 @@ mod language;
 mod lists;
 mod live;
 mod logs;
+mod marks;
 pub mod pages;
 mod parts;
 mod search;

@@ -1165,6 +1165,16 @@ class NewHook(TypedDict):
     """
 
 
+NewMark = TypedDict(
+    'NewMark',
+    {
+        'as': Literal['succeeded', 'failed', 'skipped'],
+        'reason': str,
+        'outputs': NotRequired[dict[str, Any]],
+    },
+)
+
+
 class NewPassword(TypedDict):
     """
     New password and current password.

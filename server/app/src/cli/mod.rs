@@ -27,7 +27,7 @@ pub use export::Export;
 pub use import::{CubeStudio, Import};
 pub use keys::KeysCommand;
 pub use logs::Logs;
-pub use of_run::{Answer, Decide, Following, OfRun, Rerun};
+pub use of_run::{Answer, Decide, Following, Mark, MarkedAs, OfRun, Rerun};
 pub use run::{Parameters, Run};
 pub use runs::{Runs, RunsCommand};
 pub use schema::SchemaKind;
@@ -133,6 +133,8 @@ pub enum Command {
     Rerun(Rerun),
     /// Approve or reject a task that waits for approval
     Decide(Decide),
+    /// Set the outcome of a task, so that its run goes on
+    Mark(Mark),
     /// Copy files between this machine, web servers, S3, COS, OSS and HDFS
     Transfer(cubeloom_storage::transfer::Args),
     /// Manage users and one-time links

@@ -61,3 +61,33 @@ pub enum Answer {
     /// Reject: the task fails, unless its argument `on_rejection` is `go_on`
     No,
 }
+
+/// `mark`
+#[derive(Debug, Args)]
+pub struct Mark {
+    /// Run id, its beginning or end, or `latest`
+    pub run: String,
+    /// Task
+    pub task: String,
+    /// Outcome that the task counts as
+    pub outcome: MarkedAs,
+    /// Reason, stored with the task and in the audit log
+    #[arg(long, value_name = "TEXT")]
+    pub reason: String,
+    /// Instance of a `for_each` task
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub instance: u32,
+    #[command(flatten)]
+    pub follow: Following,
+}
+
+/// The outcomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum MarkedAs {
+    /// Downstream tasks go on
+    Succeeded,
+    /// A running task is stopped
+    Failed,
+    /// Not needed: downstream tasks follow their trigger rules
+    Skipped,
+}

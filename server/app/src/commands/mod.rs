@@ -11,6 +11,7 @@ mod export;
 mod import;
 mod keys;
 mod logs;
+mod mark;
 mod rerun;
 mod run;
 mod runs;
@@ -50,6 +51,7 @@ pub async fn run(command: Command, config: Config, output: Output) -> anyhow::Re
         Command::Resume(args) => rerun::resume(&args, config, output).await,
         Command::Rerun(args) => rerun::rerun(&args, config, output).await,
         Command::Decide(args) => decide::decide(args, config, output).await,
+        Command::Mark(args) => mark::mark(args, config, output).await,
         Command::User(command) => user::user(command, config, output).await,
         Command::Token(command) => token::token(command, config, output).await,
         Command::Keys(command) => keys::keys(command, config, output).await,

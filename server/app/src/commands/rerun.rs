@@ -64,6 +64,7 @@ pub async fn wish(
         Wish::Resume => "run.resume",
         Wish::Rerun { .. } => "run.rerun",
         Wish::Decide { .. } => "task.decide",
+        Wish::Mark { .. } => "task.mark",
     };
     let audit = audit::entry(platform, action, run.as_str(), Some(serde_json::to_value(wish)?))?;
     platform.store.add_wish(run, wish, &machine::user(), platform.now(), Some(&audit)).await?;

@@ -87,7 +87,7 @@ pub fn instance(planned: &PlannedTask, view: &InstanceView, now: Timestamp) -> S
             detail: format!("failed {}, tried again in {}", times(record.tries), duration(until.since(now))),
             ..status("backoff", '↻', Style::Warn)
         },
-        InstanceState::Active => return active(planned, view, now),
+        InstanceState::Active { .. } => return active(planned, view, now),
         InstanceState::Succeeded { reused: None } => status("succeeded", '✓', Style::Good),
         InstanceState::Succeeded { reused: Some(_) } => status("reused", '✓', Style::Good),
         InstanceState::StoppedEarly { why } => {
@@ -105,6 +105,7 @@ pub fn instance(planned: &PlannedTask, view: &InstanceView, now: Timestamp) -> S
         InstanceState::Skipped { reason: SkipReason::Trigger } => {
             Status { detail: "its trigger rule does not hold".into(), ..status("skipped", '-', Style::Dim) }
         }
+        InstanceState::Skipped { reason: SkipReason::Marked } => status("skipped", '-', Style::Dim),
         InstanceState::Cancelled => status("cancelled", '■', Style::Warn),
     };
     times_of(&mut shown, view, now);

@@ -110,7 +110,7 @@ fn started(at: i64) -> AttemptState {
 fn the_block_says_what_goes_on() {
     let mut view = view(&["pull", "train", "judge", "tell"]);
     instance(&mut view, 0, InstanceState::Succeeded { reused: None });
-    instance(&mut view, 1, InstanceState::Active);
+    instance(&mut view, 1, InstanceState::ACTIVE);
     let key = attempt(&mut view, 1, started(2 * SECOND));
     let reason = WaitReason::Capacity { message: "needs 4 CPU, and 1 is free".into(), why: None };
     instance(&mut view, 2, InstanceState::Waiting { since: Timestamp(SECOND), reason: Some(reason) });
@@ -137,7 +137,7 @@ fn no_line_is_wider_than_the_screen_and_no_block_is_higher() {
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut view = view(&names);
     for task in 90..100 {
-        instance(&mut view, task, InstanceState::Active);
+        instance(&mut view, task, InstanceState::ACTIVE);
         attempt(&mut view, task, started(SECOND));
         let key = attempt(&mut view, task, started(SECOND));
         view.apply(RunEvent::Preparing(key, "Python environment with many packages".repeat(5)));

@@ -155,18 +155,19 @@ fn end_of_word(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// Reads `.name.outputs.key` or `['name'].outputs['key']` behind `tasks`.
+/// Reads `.name.outputs.key`, `['name'].outputs['key']` or `.name.state` behind `tasks`.
 fn scan_read(expression: &str, at: usize, scanned: &mut Scanned) -> Result<usize, String> {
-    let form = || "write `tasks.<name>.outputs.<output>`".to_owned();
+    let form = || "write `tasks.<name>.outputs.<output>` or `tasks.<name>.state`".to_owned();
     let (task, after_task) = member(expression, at, true).ok_or_else(form)?;
-    let (outputs, after_outputs) = member(expression, after_task, false).ok_or_else(form)?;
-    if outputs != "outputs" {
-        return Err(form());
-    }
-    let output = member(expression, after_outputs, false).map(|(output, _)| output.to_owned());
-    scanned.text.push_str(&format!("tasks[\"{task}\"].outputs"));
+    let (what, after) = member(expression, after_task, false).ok_or_else(form)?;
+    let output = match what {
+        "outputs" => member(expression, after, false).map(|(output, _)| output.to_owned()),
+        "state" => None,
+        _ => return Err(form()),
+    };
+    scanned.text.push_str(&format!("tasks[\"{task}\"].{what}"));
     scanned.reads.push(Read { task: task.to_owned(), output });
-    Ok(after_outputs)
+    Ok(after)
 }
 
 /// The member that is accessed at `at` by a constant name, and where that access ends.

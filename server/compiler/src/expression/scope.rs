@@ -135,7 +135,9 @@ fn tasks(outputs: &Outputs, expression: &Compiled) -> Engine {
             }
             values => Engine::from(Serde(values)),
         };
-        Some((read.task.clone(), Engine::from_pairs([("outputs", values)])))
+        let state = outputs.state(&read.task).map(|state| ("state", Engine::from(state)));
+        let seen = [("outputs", values)].into_iter().chain(state);
+        Some((read.task.clone(), Engine::from_pairs(seen)))
     }))
 }
 

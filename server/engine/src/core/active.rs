@@ -252,8 +252,13 @@ impl ActiveRun {
 
     /// What the expressions of a task may read.
     pub fn outputs_for(&self, task: TaskIx) -> Outputs {
-        let output = |ix: &TaskIx| (self.plan.task(*ix).name.clone(), self.outputs_of(*ix));
-        self.plan.task(task).reads.iter().map(output).collect()
+        let mut outputs = Outputs::new();
+        for ix in &self.plan.task(task).reads {
+            let planned = self.plan.task(*ix);
+            let states = self.tasks[ix.index()].instances.iter().map(|each| &each.state);
+            outputs.add(&planned.name, self.outputs_of(*ix), cubeloom_compiler::ended_as(planned, states));
+        }
+        outputs
     }
 
     fn outputs_of(&self, task: TaskIx) -> Value {

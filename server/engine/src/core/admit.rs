@@ -213,7 +213,7 @@ impl Core {
         }
         if let Some(instance) = self.instance_mut(at) {
             instance.measured = 0;
-            instance.state = InstanceState::Active;
+            instance.state = InstanceState::ACTIVE;
             instance.attempt = record.key.n;
             instance.tries += 1;
         }

@@ -57,7 +57,7 @@ impl Core {
     }
 
     /// Works off the list of tasks whose needs have changed. Only the outermost call does.
-    fn consider_all(&mut self, now: Timestamp) {
+    pub(super) fn consider_all(&mut self, now: Timestamp) {
         if std::mem::replace(&mut self.considering, true) {
             return;
         }

@@ -261,7 +261,7 @@ fn settle(planned: &PlannedTask, cell: &mut TaskCell) {
     search::compare_again(planned, cell);
 }
 
-fn needs_of(graph: &Graph, tasks: &[TaskCell], task: u32) -> Needs {
+pub(super) fn needs_of(graph: &Graph, tasks: &[TaskCell], task: u32) -> Needs {
     let before = graph.before(task);
     let mut needs = Needs { open: before.len() as u32, ..Needs::default() };
     for end in before.iter().filter_map(|need| tasks[*need as usize].end) {

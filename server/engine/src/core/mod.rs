@@ -13,6 +13,7 @@ mod grow;
 mod hang;
 mod idle;
 mod load;
+mod mark;
 mod named;
 mod observe;
 mod output;

@@ -173,6 +173,11 @@ impl Core {
         let policy = self.runs[at.slot].as_ref().and_then(|run| run.plan.task(at.task).retry.clone());
         let Some(instance) = self.instance_mut(at) else { return };
         let tries = instance.tries;
+        if let InstanceState::Active { marked: Some(mark) } = &instance.state {
+            let mark = mark.clone();
+            instance.report = ended.report;
+            return self.end_marked(at, &mark, ended.ended_at);
+        }
         match ended.outcome {
             Outcome::Succeeded => {
                 instance.report = ended.report;

@@ -37,6 +37,17 @@ impl Core {
                     self.decided(At { slot, task, instance }, decision, now);
                 }
             }
+            Wish::Mark { task, instance, mark } => {
+                if let Some(task) = run.plan.find(&task) {
+                    let at = At { slot, task, instance };
+                    if ended {
+                        self.act_for(slot, wish.user);
+                        self.mark_ended(at, &mark, now);
+                    } else {
+                        self.mark(at, &mark, now);
+                    }
+                }
+            }
             Wish::Cancel | Wish::Resume | Wish::Rerun { .. } | Wish::Decide { .. } => {}
         }
         self.drop_if_final(slot);
@@ -93,17 +104,39 @@ impl Core {
     /// Makes the chosen tasks pending and goes on with the run, as if it had been loaded so. With `whole`, also
     /// their instances that had succeeded, and their expansion is made anew.
     fn run_again(&mut self, slot: Slot, chosen: &[bool], whole: bool, now: Timestamp) {
+        let again = |task: TaskIx| chosen.get(task.index()).copied().unwrap_or(false);
+        let change = |record: &mut InstanceRecord| {
+            let changes = again(record.task) && (whole || !record.state.is_done_with());
+            if changes {
+                make_pending(record);
+                if whole {
+                    // Asked for by name: not to be answered from the cache, which only first attempts are.
+                    record.attempt = record.attempt.max(1);
+                }
+            }
+            changes
+        };
+        self.go_on_changed(slot, |task| whole && again(task), change, now);
+    }
+
+    /// Changes instances of a run that has ended, and goes on with it, as if it had been loaded so. The expansion of tasks that it
+    /// `forgets` is made anew; `change` says whether it has changed an instance.
+    pub(super) fn go_on_changed(
+        &mut self,
+        slot: Slot,
+        forgets: impl Fn(TaskIx) -> bool,
+        mut change: impl FnMut(&mut InstanceRecord) -> bool,
+        now: Timestamp,
+    ) {
         let Some(mut run) = self.runs[slot].take() else { return };
         self.output.stays(slot, &run.record.id);
         // Also what a longer expansion had: the next one may be as long again.
         for cell in &mut run.tasks {
             cell.resize(cell.instances.len() + cell.beyond.len());
         }
-        let again = |task: TaskIx| chosen.get(task.index()).copied().unwrap_or(false);
-        let forgets = |task: TaskIx| whole && again(task) && run.tasks[task.index()].items.is_some();
         let mut expansions = Vec::new();
         for (ix, cell) in (0u32..).map(TaskIx).zip(&run.tasks) {
-            if forgets(ix) {
+            if cell.items.is_some() && forgets(ix) {
                 self.output.unexpanded.push((run.record.id.clone(), ix));
             } else if let Some(items) = &cell.items {
                 expansions.push(ExpansionRecord {
@@ -115,13 +148,8 @@ impl Core {
         }
         let mut changed = Vec::new();
         let mut records = all_instances(&run);
-        for record in records.iter_mut().filter(|record| again(record.task)) {
-            if whole || !record.state.is_done_with() {
-                make_pending(record);
-                if whole {
-                    // Asked for by name: not to be answered from the cache, which only first attempts are.
-                    record.attempt = record.attempt.max(1);
-                }
+        for record in &mut records {
+            if change(record) {
                 changed.push(At { slot, task: record.task, instance: record.instance });
             }
         }
@@ -156,7 +184,8 @@ fn failed_tasks(run: &ActiveRun) -> Vec<bool> {
     let ended_well = |state: &InstanceState| {
         matches!(
             state,
-            InstanceState::Succeeded { .. } | InstanceState::Skipped { reason: SkipReason::Condition }
+            InstanceState::Succeeded { .. }
+                | InstanceState::Skipped { reason: SkipReason::Condition | SkipReason::Marked }
         )
     };
     let roots: Vec<u32> = (0u32..)
@@ -171,8 +200,11 @@ fn failed_tasks(run: &ActiveRun) -> Vec<bool> {
         again[*root as usize] = true;
     }
     for (ix, reached) in run.graph.with_descendants(&roots).into_iter().enumerate() {
-        let passed_over =
-            run.tasks[ix].instances.iter().any(|each| matches!(each.state, InstanceState::Skipped { .. }));
+        let is_skipped = |state: &InstanceState| match state {
+            InstanceState::Skipped { reason } => *reason != SkipReason::Marked,
+            _ => false,
+        };
+        let passed_over = run.tasks[ix].instances.iter().any(|each| is_skipped(&each.state));
         again[ix] |= reached && passed_over;
     }
     again
@@ -189,7 +221,7 @@ fn all_instances(run: &ActiveRun) -> Vec<InstanceRecord> {
         .collect()
 }
 
-fn make_pending(record: &mut InstanceRecord) {
+pub(super) fn make_pending(record: &mut InstanceRecord) {
     record.state = InstanceState::Pending;
     record.tries = 0;
     record.ended_at = None;

@@ -19,7 +19,7 @@ pub fn outcome(cause: StopCause, reported: Outcome, timeout: Option<Span>, hang:
         Outcome::Failed(Failure { last_lines, ..Failure::new(kind, message) })
     };
     match cause {
-        StopCause::Cancelled | StopCause::Outdone => Outcome::Cancelled,
+        StopCause::Cancelled | StopCause::Outdone | StopCause::Marked => Outcome::Cancelled,
         StopCause::Preempted => failed(FailureKind::Preempted, "its place was needed for another job".into()),
         StopCause::Timeout => {
             let limit = timeout.map_or_else(String::new, |span| format!(" of {span}"));

@@ -272,7 +272,7 @@ on_both! {
             server.fake.finish(&key, Outcome::Succeeded);
         }
         assert_eq!(server.ended(&run).await, RunState::Succeeded);
-        let has_started = |state: &InstanceState| matches!(state, InstanceState::Active);
+        let has_started = |state: &InstanceState| *state == InstanceState::ACTIVE;
         server.instance_until(&more, "more-0", has_started).await;
     }
 }

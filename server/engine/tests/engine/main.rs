@@ -12,6 +12,7 @@ mod growth;
 mod hang;
 mod history;
 mod limits;
+mod marks;
 mod nodes;
 mod parts;
 mod preflight;

@@ -63,7 +63,7 @@ on_both! {
         server.fake.script("a", [Behaviour::Vanish]);
         let run = server.run(&pipeline("p").task("a", |task| task)).await;
         server.until(|| async { (server.fake.started().len() == 1).then_some(()) }).await;
-        server.instance_until(&run, "a", |state| *state == InstanceState::Active).await;
+        server.instance_until(&run, "a", |state| *state == InstanceState::ACTIVE).await;
         server.until(|| async {
             let attempts = server.store.attempts(&run).await.unwrap();
             attempts.first().filter(|row| row.state.as_str() == "running").map(|_| ())

@@ -114,7 +114,7 @@ async fn single_things_are_found(fixture: Fixture) {
     let items = vec![json!(1), json!({"b": [2]})];
     let expansion = ExpansionRecord { run: id.clone(), task: TaskIx(1), items: items.clone() };
     let waiting = instance(&id, 1, 0);
-    let active = InstanceRecord { state: InstanceState::Active, ..instance(&id, 1, 1) };
+    let active = InstanceRecord { state: InstanceState::ACTIVE, ..instance(&id, 1, 1) };
     let instances = vec![waiting.clone(), active.clone()];
     let written = Changes { instances, expansions: vec![expansion], ..Changes::default() };
     store.commit(&lease("a"), &written).await.unwrap();

@@ -125,7 +125,7 @@ async fn time_is_told_from_a_few_columns_page_by_page(Fixture { store, .. }: Fix
         .collect();
     let ended_at = Some(Timestamp(9));
     let instances: Vec<InstanceRecord> = [0, 2]
-        .map(|task| InstanceRecord { ended_at, state: InstanceState::Active, ..instance(&id, task, 7) })
+        .map(|task| InstanceRecord { ended_at, state: InstanceState::ACTIVE, ..instance(&id, task, 7) })
         .into();
     store.commit(&lease("a"), &Changes { attempts, instances, ..Changes::default() }).await.unwrap();
     assert_eq!(store.tried(&id, None, None, 9).await.unwrap(), timed);

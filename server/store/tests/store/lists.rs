@@ -278,7 +278,7 @@ fn states() -> Vec<InstanceState> {
         since(22),
         InstanceState::Waiting { since: Timestamp(3), reason },
         InstanceState::Backoff { until: Timestamp(77) },
-        InstanceState::Active,
+        InstanceState::ACTIVE,
         InstanceState::Succeeded { reused: None },
         InstanceState::Succeeded { reused: Some(reused) },
         InstanceState::Failed { failure: failure("one") },

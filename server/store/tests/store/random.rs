@@ -77,7 +77,7 @@ fn instance_state() -> impl Strategy<Value = InstanceState> {
         Just(InstanceState::Pending),
         (time(), option::of(reason)).prop_map(|(since, reason)| InstanceState::Waiting { since, reason }),
         time().prop_map(|until| InstanceState::Backoff { until }),
-        Just(InstanceState::Active),
+        Just(InstanceState::ACTIVE),
         option::of(reused).prop_map(|reused| InstanceState::Succeeded { reused }),
         failure().prop_map(|failure| InstanceState::Failed { failure }),
         Just(InstanceState::UpstreamFailed),

@@ -170,7 +170,7 @@ pub fn changes(attempts: Vec<AttemptRecord>) -> Changes {
     let instances = attempts
         .iter()
         .map(|attempt| InstanceRecord {
-            state: InstanceState::Active,
+            state: InstanceState::ACTIVE,
             attempt: attempt.key.n,
             ..instance(&attempt.key.run, attempt.task.0, attempt.key.instance)
         })

@@ -60,7 +60,7 @@ async fn what_waits_on_other_servers_is_known_while_they_lead_it(fixture: Fixtur
     assert_eq!(first.len(), 1, "no more than are asked for");
 
     // It has started.
-    let active = InstanceRecord { state: InstanceState::Active, ..instance(&run_id(1), 0, 0) };
+    let active = InstanceRecord { state: InstanceState::ACTIVE, ..instance(&run_id(1), 0, 0) };
     wait(store, "a", vec![active]).await;
     assert_eq!(elsewhere(store, "b").await, [(1, 3)]);
     // Whoever does not renew its leases starts nothing.

@@ -63,7 +63,8 @@ async fn outputs(web: &Web, run: &RunId, plan: &RunPlan, task: TaskIx) -> ApiRes
         } else {
             gathered(&instances)
         };
-        outputs.insert(planned.name.clone(), Value::Object(reported));
+        let states = instances.iter().map(|one| &one.state);
+        outputs.add(&planned.name, Value::Object(reported), cubeloom_compiler::ended_as(planned, states));
     }
     Ok(outputs)
 }

@@ -102,17 +102,28 @@ fn refused(task: &str, secret: &str, starter: &str) -> ApiError {
     ))
 }
 
+/// These tasks, and those after them.
+fn after(plan: &RunPlan, roots: &[u32]) -> Vec<bool> {
+    let edges: Vec<(u32, u32)> = (0u32..)
+        .zip(&plan.tasks)
+        .flat_map(|(ix, task)| task.needs.iter().chain(&task.reads).map(move |need| (need.0, ix)))
+        .collect();
+    Graph::new(plan.tasks.len(), &edges).with_descendants(roots)
+}
+
 /// For each task, whether it may run again.
 async fn run_again(web: &Web, run: &RunRecord, plan: &RunPlan, wish: &Wish) -> ApiResult<Vec<bool>> {
     match wish {
         Wish::Cancel | Wish::Decide { .. } => Ok(vec![false; plan.tasks.len()]),
         Wish::Rerun { from } => {
             let roots: Vec<u32> = from.iter().filter_map(|name| plan.find(name)).map(|ix| ix.0).collect();
-            let edges: Vec<(u32, u32)> = (0u32..)
-                .zip(&plan.tasks)
-                .flat_map(|(ix, task)| task.needs.iter().chain(&task.reads).map(move |need| (need.0, ix)))
-                .collect();
-            Ok(Graph::new(plan.tasks.len(), &edges).with_descendants(&roots))
+            Ok(after(plan, &roots))
+        }
+        Wish::Mark { task, .. } => {
+            let marked = plan.find(task).map(|ix| ix.0);
+            let mut again = after(plan, marked.as_slice());
+            marked.iter().for_each(|ix| again[*ix as usize] = false);
+            Ok(again)
         }
         // What has all succeeded is kept; of everything else, only the engine knows what follows.
         Wish::Resume => {

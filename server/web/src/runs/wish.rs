@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use cubeloom_domain::approval::{Decision, Question};
 use cubeloom_domain::identity::Role;
+use cubeloom_domain::mark::Mark;
 use cubeloom_domain::record::{RunRecord, Wish};
 use cubeloom_domain::schedule::Cause;
 use cubeloom_domain::state::RunState;
@@ -111,6 +112,38 @@ pub(crate) async fn decide(
     settle(web, std::slice::from_ref(&run.id)).await
 }
 
+/// Lets an instance of a task count as something else than what its program came to.
+pub(crate) async fn mark(
+    web: &Web,
+    caller: &Caller,
+    run: &RunRecord,
+    (ix, task, instance, is_expanded): (TaskIx, &str, u32, bool),
+    mark: Mark,
+) -> ApiResult<()> {
+    if run.state == RunState::Cancelling {
+        let message = format!("run {} is being cancelled: wait for its end", run.id);
+        return Err(ApiError::conflict(message));
+    }
+    let known = web.store().instance(&run.id, ix, instance).await?;
+    match &known {
+        // Tasks that have not begun are not stored.
+        None if run.state.is_final() || is_expanded => {
+            let message =
+                format!("instance {instance} of the task `{task}` has not begun, and cannot be marked yet");
+            return Err(ApiError::conflict(message));
+        }
+        None if instance > 0 => return Err(ApiError::not_found("instance", instance.to_string())),
+        _ => {}
+    }
+    let wish = Wish::Mark { task: task.into(), instance, mark };
+    if run.state.is_final() {
+        let plan = reader::plan(web, &run.id).await?;
+        secrets::demand(web, caller, run, &plan, &wish).await?;
+    }
+    add(web, caller, run, &wish, "task.mark").await?;
+    settle(web, std::slice::from_ref(&run.id)).await
+}
+
 /// Whether somebody may decide this.
 ///
 /// # Errors
@@ -144,6 +177,9 @@ async fn add(web: &Web, caller: &Caller, run: &RunRecord, wish: &Wish, action: &
         Wish::Rerun { from } => entry.after(json!({"from": from})),
         Wish::Decide { task, instance, decision } => {
             entry.after(json!({"task": task, "instance": instance, "decision": decision}))
+        }
+        Wish::Mark { task, instance, mark } => {
+            entry.after(json!({"task": task, "instance": instance, "mark": mark}))
         }
         Wish::Cancel | Wish::Resume => entry,
     };

@@ -248,6 +248,9 @@ fn change_runs(ada: &Client, log: &Log) {
     let answer = json!({"approved": true, "comment": "yes"});
     log.note(ada.post(&format!("/runs/{asking}/tasks/ask/instances/0/decision"), &answer).expect(202));
     until(ada, &asking, "succeeded");
+    let mark = json!({"as": "skipped", "reason": "not needed"});
+    log.note(ada.post(&format!("/runs/{asking}/tasks/ask/instances/0/mark"), &mark).expect(202));
+    until(ada, &asking, "succeeded");
     let gone = RefCell::new(None);
     crate::support::wait_for("the engine to let go of the run", || {
         let answer = ada.delete(&format!("/runs/{short}"), "");

@@ -9,6 +9,7 @@ pub mod hang;
 mod history;
 pub(crate) mod instances;
 mod list;
+mod mark;
 mod notices;
 pub mod preflight;
 mod search;
@@ -34,6 +35,7 @@ pub(super) fn routes() -> OpenApiRouter<Web> {
         .routes(routes!(notices::notices))
         .routes(routes!(suspend::suspend))
         .routes(routes!(decide::decide))
+        .routes(routes!(mark::mark))
         .routes(routes!(history::history))
         .routes(routes!(usage::usage))
         .routes(routes!(advice::advice))

@@ -4,6 +4,7 @@ use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
 use cubeloom_domain::plan::{Late, PlannedTask};
+use cubeloom_domain::state::RunState;
 use cubeloom_domain::{RunId, verbatim};
 use serde::Deserialize;
 use serde_json::Value;
@@ -138,6 +139,8 @@ struct TaskPage {
     /// What the instance asks of a person.
     asked: Option<OpenQuestion>,
     may_rerun: bool,
+    /// Whether the viewer may set the outcome of this instance.
+    may_mark: bool,
     /// Whether a terminal can be opened at the instance, by whoever looks.
     may_open: bool,
     /// What its time went to.
@@ -263,6 +266,7 @@ pub(crate) async fn page(
             && record.as_ref().is_some_and(|record| place::is_open_to(&record.state))
             && place::can(&web, &reader.plan.cluster),
         may_rerun: frame.may_edit() && reader.record.state.is_final(),
+        may_mark: frame.may_edit() && reader.record.state != RunState::Cancelling,
         project: reader.record.project.clone(),
         pipeline: reader.record.pipeline.clone(),
         effective: effective::of(&web, &reader, Some(index)).await?.map(Effective::new),

@@ -1,0 +1,132 @@
+//! Outcomes that people set: the run goes on as if the program had come to them.
+
+use cubeloom_domain::executor::StopCause;
+use cubeloom_domain::mark::Mark;
+use cubeloom_domain::record::InstanceRecord;
+use cubeloom_domain::state::InstanceState;
+use cubeloom_domain::{TaskIx, Timestamp};
+
+use super::active::Instance;
+use super::wishes::make_pending;
+use super::{At, Core, load};
+use crate::decide::finish;
+
+impl Core {
+    /// Marks an instance of a run that has ended, and goes on with what was passed over because of it.
+    pub(super) fn mark_ended(&mut self, at: At, mark: &Mark, now: Timestamp) {
+        let Some(run) = self.runs[at.slot].as_ref() else { return };
+        let after = run.graph.with_descendants(&[at.task.0]);
+        let change = |record: &mut InstanceRecord| {
+            if (record.task, record.instance) == (at.task, at.instance) {
+                record.state = mark.state();
+                record.ended_at = Some(now);
+                record.note = Some(mark.note());
+                record.report.outputs.extend(mark.outputs.clone());
+                return true;
+            }
+            let is_after = record.task != at.task && after[record.task.index()];
+            let goes_on = is_after && record.state.is_passed_over();
+            if goes_on {
+                make_pending(record);
+            }
+            goes_on
+        };
+        self.go_on_changed(at.slot, |_| false, change, now);
+    }
+
+    /// Marks an instance of a run that goes on. One whose attempt is on its way is told to stop first.
+    pub(super) fn mark(&mut self, at: At, mark: &Mark, now: Timestamp) {
+        let Some(run) = self.runs[at.slot].as_ref() else { return };
+        let cell = &run.tasks[at.task.index()];
+        if !cell.begun && cell.end.is_none() {
+            return self.mark_unbegun(at, mark, now);
+        }
+        let Some(instance) = self.instance_mut(at) else { return };
+        if instance.live.is_some() {
+            instance.state = InstanceState::Active { marked: Some(Box::new(mark.clone())) };
+            self.touch(at);
+            return self.stop_attempt(at, None, StopCause::Marked);
+        }
+        if instance.state.is_final() {
+            return self.mark_final(at, mark, now);
+        }
+        self.leave_queue(at);
+        self.end_marked(at, mark, now);
+        self.let_in(at.slot, at.task);
+    }
+
+    /// An instance counts as what it is marked as, from now on.
+    pub(super) fn end_marked(&mut self, at: At, mark: &Mark, ended_at: Timestamp) {
+        if let Some(instance) = self.instance_mut(at) {
+            note(instance, mark);
+        }
+        self.end_instance(at, mark.state(), ended_at);
+    }
+
+    /// A task that waits for others ends without them. One that is expanded then has no instances yet to be marked.
+    fn mark_unbegun(&mut self, at: At, mark: &Mark, now: Timestamp) {
+        let Some(run) = self.run_mut(at.slot) else { return };
+        if run.plan.task(at.task).for_each.is_some() {
+            return;
+        }
+        let cell = &mut run.tasks[at.task.index()];
+        if cell.instances.is_empty() {
+            cell.instances.push(Instance::pending());
+        }
+        if let Some(instance) = self.instance_mut(at) {
+            note(instance, mark);
+        }
+        self.end_unbegun(at.slot, at.task, mark.state(), now);
+    }
+
+    /// What has ended comes to another end: what was passed over because of it is looked at again.
+    fn mark_final(&mut self, at: At, mark: &Mark, now: Timestamp) {
+        let Some(instance) = self.instance_mut(at) else { return };
+        note(instance, mark);
+        instance.state = mark.state();
+        instance.ended_at = Some(now);
+        self.touch(at);
+        let Some(run) = self.runs[at.slot].as_mut() else { return };
+        let cell = &mut run.tasks[at.task.index()];
+        if cell.open > 0 {
+            // Its task goes on, and will end by what it is now.
+            return;
+        }
+        cell.end = Some(finish::task(run.plan.task(at.task), cell.instances.iter().map(|each| &each.state)));
+        let after = run.graph.with_descendants(&[at.task.0]);
+        let after: Vec<TaskIx> = (0u32..)
+            .zip(after)
+            .filter(|(ix, is)| *is && *ix != at.task.0)
+            .map(|(ix, _)| TaskIx(ix))
+            .collect();
+        let mut again = Vec::new();
+        for task in &after {
+            let cell = &mut run.tasks[task.index()];
+            let is_passed_over =
+                !cell.instances.is_empty() && cell.instances.iter().all(|each| each.state.is_passed_over());
+            if is_passed_over && cell.end.take().is_some() {
+                cell.begun = false;
+                run.open += 1;
+                for (instance, each) in (0u32..).zip(&mut cell.instances) {
+                    (each.state, each.ended_at, each.note) = (InstanceState::Pending, None, None);
+                    again.push(At { slot: at.slot, task: *task, instance });
+                }
+            }
+        }
+        // What has not ended knows of the other ends now, too.
+        for task in
+            after.iter().filter(|task| run.tasks[task.index()].end.is_none()).copied().collect::<Vec<_>>()
+        {
+            run.tasks[task.index()].needs = load::needs_of(&run.graph, &run.tasks, task.0);
+            self.to_consider.push_back((at.slot, task));
+        }
+        again.into_iter().for_each(|at| self.touch(at));
+        self.consider_all(now);
+        self.finish_run_if_done(at.slot, now);
+    }
+}
+
+fn note(instance: &mut Instance, mark: &Mark) {
+    instance.note = Some(mark.note());
+    instance.report.outputs.extend(mark.outputs.clone());
+}
