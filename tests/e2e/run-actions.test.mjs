@@ -41,12 +41,21 @@ tasks:
   - {name: publish, template: command, needs: [ask], arguments: {command: ["true"]}}
 `;
 
+/** A task that fails, and one behind it. */
+const FAILS = `apiVersion: cubeloom/v1
+kind: Pipeline
+name: fails
+tasks:
+  - {name: pull, template: command, arguments: {command: ["false"]}}
+  - {name: train, template: command, needs: [pull], arguments: {command: ["true"]}}
+`;
+
 const site = siteFor(async (server) => {
   server.user("ada", "--admin");
   server.user("emil", "--project", "default", "--role", "editor");
   server.user("vera", "--project", "default", "--role", "viewer");
   const api = server.api(server.token("ada"));
-  for (const document of [HELD(server.path("gate")), BROKEN(server.path("file")), ASKS]) {
+  for (const document of [HELD(server.path("gate")), BROKEN(server.path("file")), ASKS, FAILS]) {
     await api("POST", "/projects/default/pipelines", { document });
   }
   return { api };
@@ -205,4 +214,29 @@ test("a question is answered by keyboard, by whoever may", async () => {
     await each.locator("#task-outputs", { hasText: "The figures are right" }).waitFor();
     flawless(each);
   }
+});
+
+test("the outcome of a task is set by keyboard, and its run goes on", async () => {
+  const { api } = site.there;
+  const run = await start(api, { pipeline: "fails" });
+  await ended(api, run);
+  const viewer = await open(`/runs/${run}/tasks/pull`, "vera");
+  assert.equal(await viewer.getByRole("button", { name: "Mark as…" }).count(), 0);
+
+  const page = await open(`/runs/${run}/tasks/pull`, "emil");
+  await page.locator("#task-title .state.pill", { hasText: "Failed" }).waitFor();
+  await page.getByRole("button", { name: "Mark as…" }).focus();
+  await page.keyboard.press("Enter");
+  await dialog(page).waitFor();
+  await page.keyboard.press("Tab");
+  await page.keyboard.type("The file is there");
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await told(page, "The outcome of pull is set");
+  await page.locator("#task-title .state.pill", { hasText: "Succeeded" }).waitFor();
+  await page.getByText("Marked as succeeded by emil: The file is there").waitFor();
+  await ended(api, run);
+  assert.equal((await api("GET", `/runs/${run}`)).body.state, "succeeded");
+  for (const each of [page, viewer]) flawless(each);
 });

@@ -44,6 +44,8 @@ export interface Question {
   typed?: string;
   /** What more is asked for. */
   field?: HTMLElement;
+  /** What of it must be filled in. */
+  needs?: HTMLTextAreaElement;
 }
 
 /** Asks; resolves to whether somebody said yes. */
@@ -55,6 +57,12 @@ export function confirm(question: Question): Promise<boolean> {
     const body: Node[] = [h("p", {}, question.text)];
     if (question.typed !== undefined) body.push(typedField(question.typed, yes));
     if (question.field !== undefined) body.push(question.field);
+    const { needs } = question;
+    if (needs !== undefined) {
+      const weigh = (): void => { yes.disabled = needs.value.trim() === ""; };
+      needs.addEventListener("input", weigh);
+      weigh();
+    }
     const dialog = openDialog({ title: question.title, body, actions: [no, yes] });
     no.addEventListener("click", () => { dialog.close(); });
     yes.addEventListener("click", () => { dialog.close("yes"); });

@@ -114,7 +114,7 @@ function mark(run: string, button: HTMLButtonElement): Action {
     h("div", { class: "field" }, h("label", { for: "reason" }, t("run.mark-reason")), reason),
   );
   return {
-    question: { title: t("run.mark-title", { task }), text: t("run.mark-question"), action: t("run.mark-do"), field },
+    question: { title: t("run.mark-title", { task }), text: t("run.mark-question"), action: t("run.mark-do"), field, needs: reason },
     perform: async () => {
       await request("POST", `/runs/${run}/tasks/${task}/instances/${instance}/mark`, { as: outcome.value as Schema<"MarkedOutcome">, reason: reason.value });
       return t("run.done-mark", { task });

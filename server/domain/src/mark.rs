@@ -18,18 +18,6 @@ pub enum MarkedAs {
     Skipped,
 }
 
-impl MarkedAs {
-    /// The word for it.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Succeeded => "succeeded",
-            Self::Failed => "failed",
-            Self::Skipped => "skipped",
-        }
-    }
-}
-
 /// What a person has set.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mark {
@@ -49,8 +37,12 @@ impl Mark {
     /// A sentence for whoever looks at it.
     #[must_use]
     pub fn note(&self) -> String {
-        let (state, user, reason) = (self.marked_as.as_str(), &self.by, &self.reason);
-        format!("marked as {state} by {user}: {reason}")
+        let (user, text) = (&self.by, &self.reason);
+        match self.marked_as {
+            MarkedAs::Succeeded => format!("marked as succeeded by {user}: {text}"),
+            MarkedAs::Failed => format!("marked as failed by {user}: {text}"),
+            MarkedAs::Skipped => format!("marked as skipped by {user}: {text}"),
+        }
     }
 
     /// The state of the instance from now on.

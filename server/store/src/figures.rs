@@ -147,7 +147,7 @@ impl Store {
         }
         values.int(task.map_or(u32::MAX, |task| task.0))?.int(i64::try_from(limit).unwrap_or(i64::MAX))?;
         // SQLite keeps the order of a cross join: it begins with the attempts after `after`, by their key.
-        let sql = "SELECT a.task, a.instance, a.n, a.state_json, a.created_at, a.pace_json, a.hang_json, \
+        let sql = "SELECT a.task, a.instance, a.n, a.state_json, a.created_at, a.pace_json, a.hang_json, a.gpus, a.used_card_us, \
                    i.ready_at, i.ended_at FROM attempts a CROSS JOIN instances i \
                    WHERE a.run_id = $1 AND (a.task, a.instance, a.n) > ($2, $3, $4) AND a.task <= $5 \
                    AND i.run_id = a.run_id AND i.task = a.task AND i.instance = a.instance \
@@ -285,6 +285,8 @@ fn timed_try(row: &AnyRow) -> Result<TimedTry, StoreError> {
         created_at: Timestamp(columns.int()?),
         pace: columns.maybe_json()?,
         hang: columns.maybe_json()?,
+        gpus: columns.int()?,
+        card_us: columns.maybe_int()?,
     };
     let ready_at = Timestamp(columns.int()?);
     Ok(TimedTry { tried, n, ready_at, ended_at: columns.maybe_time()? })

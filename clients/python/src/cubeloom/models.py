@@ -2739,7 +2739,8 @@ class TimePartView(TypedDict):
     part: str
     """
     Kind of time: `useful`, `waiting`, `starting`, `saving` (checkpoints), `restoring`, or `again` (steps that an
-    earlier attempt had already done). Time lost to a failure: `program`, `out_of_memory`, `gpu`, `network`,
+    earlier attempt had already done). For attempts with GPUs that reported no steps: `idle` (the GPUs did nothing), or
+    `unknown` (GPU usage is not known). Time lost to a failure: `program`, `out_of_memory`, `gpu`, `network`,
     `storage`, `preempted`, `node_lost` or `hang`.
     """
     seconds: float
@@ -4196,9 +4197,10 @@ class EffectiveView(TypedDict):
     until it ended.
     """
 
-    share: float
+    share: NotRequired[float | None]
     """
-    Share of useful time in the total time (goodput), from 0 to 1.
+    Share of useful time in the total time (goodput), from 0 to 1. Time of the part `unknown` does not count. Omitted if
+    nothing is known.
     """
     seconds: float
     """
@@ -4214,7 +4216,8 @@ class EffectiveView(TypedDict):
     """
     attempts_with_steps: int
     """
-    Number of attempts that reported steps. The time of the other attempts counts as useful unless they failed.
+    Number of attempts that reported steps. Of the other attempts, the time during which their GPUs worked counts as
+    useful; without GPUs, all time unless they failed.
     """
 
 

@@ -1,7 +1,8 @@
 //! Effective training time: what the time from being ready to the end went to. Pure: from the attempts' records.
 //!
-//! The parts of an instance's time add up to all of it. Useful is the time of steps, as programs report them; where
-//! an attempt reports none, the time that it ran. What is done again after a failure is not useful the second time.
+//! The parts of an instance's time add up to all of it. Useful is the time of steps, as programs report them. Where an attempt
+//! reports none, it is the time for which its GPUs worked; of one with GPUs of which nobody tells, nothing is known; of one without
+//! GPUs it is the time that it ran. What is done again after a failure is not useful the second time.
 
 mod cause;
 
@@ -32,6 +33,10 @@ pub struct Tried {
     pub pace: Option<Pace>,
     /// That it hangs, or did.
     pub hang: Option<Hang>,
+    /// The whole GPUs that it has.
+    pub gpus: u32,
+    /// For how long these worked, in microseconds of one GPU, once it has ended and where that was told.
+    pub card_us: Option<u64>,
 }
 
 /// What time went to, in microseconds. All parts add up to the time between being ready and the end, of all instances.
@@ -49,6 +54,10 @@ pub struct Effective {
     pub restoring: u64,
     /// Steps that an earlier attempt had done already.
     pub again: u64,
+    /// GPUs that did nothing, of an attempt that reported no steps.
+    pub idle: u64,
+    /// Of attempts with GPUs that reported no steps: nobody tells what the GPUs did.
+    pub unknown: u64,
     /// What attempts lost by failing, after the last step that they reported.
     pub lost: BTreeMap<Cause, u64>,
     /// Number of attempts that ran.
@@ -63,6 +72,8 @@ impl Effective {
         let lost = self.lost.iter().map(|(cause, micros)| (cause.as_str(), *micros));
         [
             ("useful", self.useful),
+            ("unknown", self.unknown),
+            ("idle", self.idle),
             ("again", self.again),
             ("saving", self.saving),
             ("restoring", self.restoring),
@@ -79,11 +90,13 @@ impl Effective {
         self.parts().map(|(_, micros)| micros).sum()
     }
 
-    /// Useful time of all time; none where there was no time.
+    /// Useful time of all time of which anything is known; none where there was no such time, or none in which anything ran that is
+    /// known of.
     #[must_use]
     pub fn share(&self) -> Option<f64> {
-        let whole = self.whole();
-        (whole > 0).then(|| self.useful as f64 / whole as f64)
+        let known = self.whole() - self.unknown;
+        let says_nothing = known == 0 || self.unknown > 0 && self.useful + self.idle + self.again == 0;
+        (!says_nothing).then(|| self.useful as f64 / known as f64)
     }
 
     /// This and another together.
@@ -95,6 +108,8 @@ impl Effective {
         self.saving += other.saving;
         self.restoring += other.restoring;
         self.again += other.again;
+        self.idle += other.idle;
+        self.unknown += other.unknown;
         for (cause, micros) in &other.lost {
             *self.lost.entry(*cause).or_default() += micros;
         }
@@ -174,7 +189,7 @@ fn add_attempt(
     let Some(pace) = &record.pace else {
         match failure {
             Some((cause, _)) => *sum.lost.entry(cause).or_default() += micros(started, end),
-            None => sum.useful += micros(started, end),
+            None => add_without_steps(sum, record, micros(started, end)),
         }
         return;
     };
@@ -199,6 +214,22 @@ fn add_attempt(
         None => sum.useful += micros(last, end),
     }
     *reached = Some(reached.map_or(pace.last.step, |furthest| furthest.max(pace.last.step)));
+}
+
+/// The time of an attempt that has not failed and reported no steps: what its GPUs did.
+fn add_without_steps(sum: &mut Effective, record: &Tried, ran: u64) {
+    if record.gpus == 0 {
+        sum.useful += ran;
+        return;
+    }
+    match record.card_us {
+        Some(worked) => {
+            let useful = (worked / u64::from(record.gpus)).min(ran);
+            sum.useful += useful;
+            sum.idle += ran - useful;
+        }
+        None => sum.unknown += ran,
+    }
 }
 
 /// What an attempt failed of, and whether that has a cause beyond its start, which did not come about. A person's wish that

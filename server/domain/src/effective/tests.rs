@@ -9,7 +9,16 @@ fn at(second: i64) -> Timestamp {
 }
 
 fn attempt(created: i64, state: AttemptState, pace: Option<Pace>) -> Tried {
-    Tried { task: TaskIx(0), instance: 0, state, created_at: at(created), pace, hang: None }
+    Tried {
+        task: TaskIx(0),
+        instance: 0,
+        state,
+        created_at: at(created),
+        pace,
+        hang: None,
+        gpus: 0,
+        card_us: None,
+    }
 }
 
 fn ended(started: Option<i64>, until: i64, outcome: Outcome) -> AttemptState {
@@ -90,6 +99,19 @@ fn what_reports_nothing_is_useful_while_it_runs_and_lost_when_it_fails() {
 }
 
 #[test]
+fn gpus_that_did_nothing_are_not_useful_and_nothing_is_known_of_those_of_which_nobody_tells() {
+    let of = |gpus, card_us| {
+        let one = Tried { gpus, card_us, ..attempt(0, ended(Some(0), 100, Outcome::Succeeded), None) };
+        let found = of_instance(at(0), at(100), [&one].into_iter());
+        (seconds(found.useful), seconds(found.idle), seconds(found.unknown), found.share())
+    };
+    assert_eq!(of(8, Some(80_000_000)), (10, 90, 0, Some(0.1)));
+    assert_eq!(of(2, Some(500_000_000)), (100, 0, 0, Some(1.0)), "clocks differ a little");
+    assert_eq!(of(2, None), (0, 0, 100, None));
+    assert_eq!(of(0, None), (100, 0, 0, Some(1.0)));
+}
+
+#[test]
 fn attempts_of_before_it_was_run_again_are_not_counted() {
     let before = attempt(0, ended(Some(10), 60, failed(FailureKind::Exit)), None);
     let after = attempt(100, AttemptState::Submitting, None);
@@ -145,13 +167,14 @@ prop_compose! {
     fn any_attempt()(
         created in 0_i64..400, started in proptest::option::of(0_i64..400), until in 0_i64..400,
         outcome in any_outcome(), open in any::<bool>(), pace in proptest::option::of(any_pace()),
+        gpus in 0_u32..3, card_us in proptest::option::of(0_u64..900_000_000),
     ) -> Tried {
         let state = match (open, started) {
             (false, started) => ended(started, until, outcome),
             (true, Some(started)) => AttemptState::Running { started_at: at(started) },
             (true, None) => AttemptState::Submitting,
         };
-        attempt(created, state, pace)
+        Tried { gpus, card_us, ..attempt(created, state, pace) }
     }
 }
 

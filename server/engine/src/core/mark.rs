@@ -19,7 +19,7 @@ impl Core {
         let change = |record: &mut InstanceRecord| {
             if (record.task, record.instance) == (at.task, at.instance) {
                 record.state = mark.state();
-                record.ended_at = Some(now);
+                record.ended_at.get_or_insert(now);
                 record.note = Some(mark.note());
                 record.report.outputs.extend(mark.outputs.clone());
                 return true;
@@ -84,7 +84,7 @@ impl Core {
         let Some(instance) = self.instance_mut(at) else { return };
         note(instance, mark);
         instance.state = mark.state();
-        instance.ended_at = Some(now);
+        instance.ended_at.get_or_insert(now);
         self.touch(at);
         let Some(run) = self.runs[at.slot].as_mut() else { return };
         let cell = &mut run.tasks[at.task.index()];

