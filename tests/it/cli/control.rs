@@ -27,6 +27,28 @@ fn another_process_can_cancel_a_run() {
 }
 
 #[test]
+fn a_task_that_failed_is_marked_and_its_run_goes_on() {
+    let app = TestApp::new();
+    let file = app.pipeline(
+        "marked",
+        r#"
+  - {name: pull, template: command, arguments: {command: ["false"]}}
+  - {name: train, template: command, needs: [pull], arguments: {command: ["true"]}}
+"#,
+    );
+    app.expect(1, &["run", &file]);
+    let reason = ["--reason", "copied by hand"];
+    assert!(app.expect(2, &["mark", "latest", "pull", "done", "--reason", "x"]).err.contains("succeeded"));
+    assert!(
+        app.expect(2, &["mark", "latest", "nobody", "skipped", "--reason", "x"]).err.contains("has no task")
+    );
+    let other = ["mark", "latest", "pull", "failed", "--instance", "3", "--reason", "x"];
+    assert!(app.expect(2, &other).err.contains("has not begun"));
+    app.expect(0, &[&["mark", "latest", "pull", "succeeded"][..], &reason].concat());
+    assert_eq!(states(&app.latest()), [("pull", "succeeded"), ("train", "succeeded")]);
+}
+
+#[test]
 fn the_first_interrupt_cancels() {
     let app = TestApp::new();
     let file = hanging(&app);

@@ -16,8 +16,15 @@ pub async fn mark(args: cli::Mark, config: Config, output: Output) -> anyhow::Re
     let platform = Platform::open(config).await?;
     let run = platform.find_run(&args.run).await?;
     let plan = platform.store.plan(&run).await?;
-    if plan.as_ref().and_then(|plan| plan.find(&args.task)).is_none() {
-        return Err(Invalid::error(format!("run {run} has no task `{}`", args.task)));
+    let found = plan.as_ref().and_then(|plan| Some((plan.find(&args.task)?, plan)));
+    let (task, plan) =
+        found.ok_or_else(|| Invalid::error(format!("run {run} has no task `{}`", args.task)))?;
+    let has_ended = platform.store.run(&run).await?.is_some_and(|record| record.state.is_final());
+    // Tasks that have not begun are not stored.
+    let has_begun = platform.store.instance(&run, task, args.instance).await?.is_some();
+    if !has_begun && (has_ended || plan.task(task).for_each.is_some() || args.instance > 0) {
+        let message = format!("instance {} of the task `{}` has not begun", args.instance, args.task);
+        return Err(Invalid::error(format!("{message}, and cannot be marked yet")));
     }
     let mark = Mark {
         marked_as: match args.outcome {

@@ -27,10 +27,27 @@ impl Calendar {
         let cron = cron(schedule, &mut problems);
         let Bounds { zone, start, end } = Bounds::read(schedule, &mut problems);
         let rhythm = cron.or_else(|| every(schedule, zone.as_ref()?, start));
-        match (rhythm, zone) {
-            (Some(rhythm), Some(zone)) if problems.is_empty() => Ok(Self { rhythm, zone, start, end }),
-            _ => Err(problems),
+        let calendar = match (rhythm, zone) {
+            (Some(rhythm), Some(zone)) if problems.is_empty() => Self { rhythm, zone, start, end },
+            _ => return Err(problems),
+        };
+        match calendar.never_fires(schedule) {
+            Some(problem) => Err(vec![problem]),
+            None => Ok(calendar),
         }
+    }
+
+    /// What is wrong with a schedule of which no date exists. Whether its last one has passed, a clock would have to say.
+    fn never_fires(&self, schedule: &Schedule) -> Option<Problem> {
+        let first = self.start.map_or(Timestamp(0), |start| Timestamp(start.0.saturating_sub(1)));
+        let (path, message) = match (self.rhythm.after(&self.zone, first), &schedule.cron) {
+            (None, Some(text)) => ("/schedule/cron", format!("`{text}` never fires: no date matches it")),
+            (Some(next), _) if self.start.is_some() && self.end.is_some_and(|end| next > end) => {
+                ("/schedule/end", "it never fires between `start` and `end`".to_owned())
+            }
+            _ => return None,
+        };
+        Some(Problem::error(Code::InvalidSchedule, path, message))
     }
 
     /// The first firing after a moment.

@@ -50,9 +50,21 @@ impl Core {
         if instance.state.is_final() {
             return self.mark_final(at, mark, now);
         }
-        self.leave_queue(at);
+        let gives_way = self.leave_line(at);
         self.end_marked(at, mark, now);
-        self.let_in(at.slot, at.task);
+        if gives_way {
+            self.let_in(at.slot, at.task);
+        }
+    }
+
+    /// Takes an instance out of whichever line it stands in; true where others may take its place.
+    fn leave_line(&mut self, at: At) -> bool {
+        let Some(run) = self.runs[at.slot].as_mut() else { return false };
+        let cell = &mut run.tasks[at.task.index()];
+        let queued = cell.queued;
+        cell.backlog.retain(|instance| *instance != at.instance);
+        self.leave_queue(at);
+        self.runs[at.slot].as_ref().is_some_and(|run| run.tasks[at.task.index()].queued < queued)
     }
 
     /// An instance counts as what it is marked as, from now on.

@@ -198,6 +198,11 @@ impl Core {
             ran_out: planned.roles.iter().map(ran_out).collect(),
             running: (run.tasks[at.task.index()].active as usize).min(MANY),
         };
+        // Of a task that never ran nothing is known, whatever is known of its template.
+        let is_new = |role: &PlannedRole| history.of_task(&planned.name, template, &role.name).is_empty();
+        if planned.roles.iter().all(is_new) && decided.ran_out.iter().all(Option::is_none) {
+            return None;
+        }
         let (make, input) = (run.make(at.task).to_owned(), decided.input);
         if let Some(roles) = memo.sized.get(&decided) {
             return Some(AttemptSizing { make, input, roles: roles.clone(), grows: false });

@@ -43,7 +43,7 @@ impl Core {
                     if ended {
                         self.act_for(slot, wish.user);
                         self.mark_ended(at, &mark, now);
-                    } else {
+                    } else if !self.is_stopping(slot) {
                         self.mark(at, &mark, now);
                     }
                 }

@@ -3,6 +3,7 @@
 use cubeloom_domain::RunId;
 use cubeloom_domain::mark::{Mark, MarkedAs};
 use cubeloom_domain::outcome::FailureKind;
+use cubeloom_domain::pipeline::ForEach;
 use cubeloom_domain::record::Wish;
 use cubeloom_domain::state::RunState;
 use cubeloom_testkit::builders::{outputs, pipeline};
@@ -132,6 +133,23 @@ on_both! {
         assert_eq!(state, RunState::Failed);
         let states = server.states(&run).await;
         assert_eq!(states, ["a.0=failed", "b.0=upstream_failed", "c.0=succeeded", "cheer.0=skipped", "clean.0=succeeded"]);
+        server.assert_clean().await;
+    }
+
+    async fn who_stands_in_the_line_of_a_task_leaves_it_and_lets_nobody_in(server: Server) {
+        let mut server = server;
+        server.fake.script("each", [Behaviour::Hold]);
+        let items = ForEach { list: Some(json!([1, 2, 3, 4])), matrix: None, from: None, parallelism: Some(1) };
+        let doc = pipeline("p").task("each", |task| task.with(|task| task.for_each = Some(Box::new(items))));
+        let run = server.run(&doc).await;
+        let key = server.running(&["each"]).await.remove(0);
+        let Wish::Mark { task, mark, .. } = mark("each", MarkedAs::Skipped) else { unreachable!() };
+        server.wish(&run, Wish::Mark { task, instance: 2, mark }).await;
+        server.until(|| async { server.states(&run).await.contains(&"each.2=skipped".to_owned()).then_some(()) }).await;
+        assert_eq!(server.fake.started().len(), 1, "one at a time");
+        server.fake.finish(&key, cubeloom_domain::outcome::Outcome::Succeeded);
+        assert_eq!(server.ended(&run).await, RunState::Succeeded);
+        assert_eq!(server.fake.started().len(), 3);
         server.assert_clean().await;
     }
 

@@ -34,8 +34,15 @@ pub const OPERATOR: Operator = Operator {
 
 const DRIVER: &str = "driver";
 
-/// The operator asks only whether Spark knows pod templates (3.0); which one is in the image is nobody's business here.
+/// What is told where the task pins no PySpark: its image brings a Spark of its own. The operator asks only whether that knows pod
+/// templates (3.0).
 const VERSION: &str = "3.5.0";
+
+/// The version of Spark, as the task's packages pin it.
+fn version(job: &Job) -> &str {
+    let mut packages = job.python.iter().flat_map(|python| &python.requirements);
+    packages.find_map(|package| package.strip_prefix("pyspark==")).unwrap_or(VERSION)
+}
 
 fn unfit(job: &Job, facts: &KubernetesFacts) -> Option<&'static str> {
     if job.workers() == 1 {
@@ -54,7 +61,7 @@ fn unfit(job: &Job, facts: &KubernetesFacts) -> Option<&'static str> {
 fn object(frame: &Frame<'_>, roles: &[RolePods]) -> Value {
     let mut spec = Map::new();
     spec.insert("mode".into(), "cluster".into());
-    spec.insert("sparkVersion".into(), VERSION.into());
+    spec.insert("sparkVersion".into(), version(frame.job).into());
     spec.insert("image".into(), frame.job.image.as_deref().unwrap_or_default().into());
     spec.insert("restartPolicy".into(), json!({"type": "Never"}));
     spec.insert("suspend".into(), gang::kueue(frame).is_some().into());
