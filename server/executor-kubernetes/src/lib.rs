@@ -31,6 +31,7 @@ mod outputs;
 mod pace;
 mod pods;
 mod present;
+mod pulse;
 mod quantity;
 mod queues;
 mod resized;

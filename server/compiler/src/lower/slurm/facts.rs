@@ -44,6 +44,7 @@ pub fn read_facts(text: &str) -> Result<(Facts, SlurmFacts), String> {
         node_groups: file.slurm.node_groups.keys().cloned().collect(),
         secrets: file.secrets,
         volumes: file.volumes,
+        slurm: Some(file.slurm.clone()),
         ..Facts::default()
     };
     Ok((facts, file.slurm))

@@ -3,8 +3,10 @@
 use cubeloom_compiler::lower::Refusal;
 use cubeloom_compiler::lower::slurm::{lower, read_facts};
 use cubeloom_domain::slurm::SlurmJob;
+use cubeloom_domain::{Code, JsonMap};
 
 use super::{BARE, job_of};
+use crate::support::{repository, templates, try_plan};
 
 const REFERENCE: &str = "ghcr.io/cubeloom/echo:1.0.0";
 
@@ -28,6 +30,21 @@ fn apptainer() {
     insta::assert_snapshot!(made.script);
     insta::assert_yaml_snapshot!("apptainer_worker", (&made.job.workers[0].argv, &made.job.workers[0].setup));
     assert_eq!(made.pulled.as_deref(), Some("/shared/vision/.images"));
+}
+
+#[test]
+fn a_template_that_runs_any_image_needs_a_program_for_containers() {
+    let text = "apiVersion: cubeloom/v1\nkind: Pipeline\nname: p\ntasks:\n  - {name: a, template: container, \
+                arguments: {image: 'docker.io/library/busybox:1', command: [echo]}}\n";
+    let set = templates(&repository().join("task-templates"));
+    let planned = |more: &str| {
+        let (facts, _) = read_facts(&format!("{}{more}}}", BARE.strip_suffix('}').unwrap())).unwrap();
+        try_plan(text, JsonMap::new(), &set, &facts).map(|planned| planned.plan.tasks.len())
+    };
+    let refused = planned("").unwrap_err();
+    let told: Vec<_> = refused.iter().map(|problem| (problem.code, problem.path.as_str())).collect();
+    assert_eq!(told, [(Code::MissingSoftware, "/tasks/0/template")]);
+    assert_eq!(planned(", containers: {by: apptainer}"), Ok(1));
 }
 
 /// What differs: the lines about the image, and the words that lead into it.

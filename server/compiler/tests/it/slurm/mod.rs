@@ -29,7 +29,8 @@ fn job_of(task: &str, facts: &Facts) -> Job {
 
 fn on(cluster: &str, task: &str) -> Result<SlurmJob, Vec<Refusal>> {
     let (facts, slurm): (Facts, SlurmFacts) = read_facts(cluster).unwrap();
-    lower(&job_of(task, &facts), &slurm)
+    // Planning would refuse what the cluster cannot give, by the same lowering.
+    lower(&job_of(task, &Facts { slurm: None, ..facts }), &slurm)
 }
 
 fn script(cluster: &str, task: &str) -> String {
