@@ -344,14 +344,7 @@ impl Attempt {
     /// Its failure, of which only its pods say anything.
     fn failure(&self, seen: &Seen) -> Failure {
         let cause = Cause::default();
-        self.told(seen, judge::blame(seen, &cause), &cause)
-    }
-
-    /// Its failure. Pods of an elastic job are deleted by this server, too, when it gives workers back.
-    fn told(&self, seen: &Seen, blame: Option<Blame>, cause: &Cause) -> Failure {
-        let is_fixed = self.known.job.elastic.is_none();
-        let removed = is_fixed.then(|| judge::removed(seen, cause)).flatten();
-        removed.unwrap_or_else(|| judge::failure(&self.names, seen, blame, cause))
+        judge::failure(&self.names, seen, judge::blame(seen, &cause), &cause)
     }
 
     /// Whether somebody has suspended it: its pods are gone, which says nothing of its program.
@@ -381,7 +374,7 @@ impl Attempt {
                 if let Some(blame) = &mut blame {
                     blame.pod = cards::explained(&self.cluster, blame.pod.clone()).await;
                 }
-                Outcome::Failed(self.told(&seen, blame, &cause))
+                Outcome::Failed(judge::failure(&self.names, &seen, blame, &cause))
             }
         };
         self.end(going, outcome, DEFAULT_GRACE, false).await

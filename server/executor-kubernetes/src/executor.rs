@@ -29,7 +29,7 @@ use crate::config::KubernetesConfig;
 use crate::objects::{Names, Packed};
 use crate::submit::{Given, Parcel};
 use crate::watch::watch_what_was_watched;
-use crate::{aside, facts, janitor, pulse, queues, stacks, survey, suspend, taken, used};
+use crate::{aside, facts, janitor, queues, stacks, survey, suspend, taken, used};
 
 /// Objects of thousands of jobs would be a hundred megabytes.
 const AT_ONCE: usize = 128;
@@ -163,7 +163,6 @@ impl Executor for KubernetesExecutor {
         tokio::spawn(end.clone().run_until_cancelled_owned(janitor::sweep(cluster())));
         tokio::spawn(end.clone().run_until_cancelled_owned(queues::keep(cluster())));
         tokio::spawn(end.clone().run_until_cancelled_owned(aside::keep(cluster())));
-        tokio::spawn(end.clone().run_until_cancelled_owned(pulse::keep(cluster())));
         tokio::spawn(end.clone().run_until_cancelled_owned(used::keep(cluster())));
         tokio::spawn(end.clone().run_until_cancelled_owned(taken::keep(cluster())));
         watch_what_was_watched(&self.cluster);

@@ -194,38 +194,6 @@ pub fn blame(seen: &Seen, cause: &Cause) -> Option<Blame> {
     Some(Blame { pod, others })
 }
 
-/// That somebody deleted a pod while its workers were well: what followed from that is no judgement of the program. The pods of a
-/// job that fails are deleted as well, but later.
-#[must_use]
-pub fn removed(seen: &Seen, cause: &Cause) -> Option<Failure> {
-    if is_of_the_program(cause) || cause.reason == "DeadlineExceeded" {
-        return None;
-    }
-    // Of each that ended badly: when it did, and when it was deleted, where that is what ended it.
-    let ends = seen.pods.values().filter_map(|pod| {
-        let PodState::Ended { end, ended_at, .. } = &pod.view.state else { return None };
-        let by_signal = matches!(end, End::Signal { signal } if STOPPING.contains(signal));
-        let ended_it = |at: &Timestamp| *ended_at > *at || *ended_at == *at && by_signal;
-        (!is_well(end)).then(|| (&*pod.view, *ended_at, pod.view.deleted_at.filter(ended_it)))
-    });
-    let ends: Vec<_> = ends.collect();
-    let (at, pod) =
-        ends.iter().filter_map(|(pod, _, deleted)| Some(((*deleted)?, *pod))).min_by_key(|first| first.0)?;
-    let failed =
-        ends.iter().filter(|(_, _, deleted)| deleted.is_none()).map(|(_, ended_at, _)| *ended_at).min();
-    let is_first = failed.is_none_or(|failed| at < failed);
-    let says_the_cluster = |end: &End| matches!(end, End::Evicted { .. } | End::NodeLost { .. });
-    if !is_first || matches!(&pod.state, PodState::Ended { end, .. } if says_the_cluster(end)) {
-        return None;
-    }
-    let worker = pod.worker.clone();
-    Some(Failure {
-        node: pod.node.as_deref().map(Into::into),
-        worker: Some(worker.clone()),
-        ..Failure::new(FailureKind::Lost, format!("somebody deleted the pod of {worker}"))
-    })
-}
-
 /// The last lines of a worker that failed, where its log could not be read: its operator deleted its pod at once.
 #[must_use]
 pub fn last_words(seen: &Seen, worker: &WorkerName, masks: &[String], count: usize) -> Vec<String> {
@@ -379,53 +347,6 @@ mod tests {
         assert_eq!(blamed(&seen, "BackoffLimitExceeded").as_deref(), Some("worker-0"));
         Arc::make_mut(&mut seen.pods.get_mut("head-0").unwrap().view).state = end(End::OutOfMemory);
         assert_eq!(blamed(&seen, "AppFailed").as_deref(), Some("head-0"));
-    }
-
-    #[test]
-    fn a_pod_that_somebody_deletes_is_no_failure_of_the_program_and_what_its_failure_brings_about_is() {
-        let ended = |end: End, second: i64| PodState::Ended {
-            end,
-            started_at: Some(Timestamp(1)),
-            ended_at: Timestamp(second * 1_000_000),
-        };
-        let told = |pods: [(End, i64, Option<i64>); 2], reason: &str| {
-            let pod = |(index, (end, second, deleted)): (usize, (End, i64, Option<i64>))| {
-                let mut pod = crate::testing::pod("worker", index as u32, ended(end, second));
-                pod.deleted_at = deleted.map(|second| Timestamp(second * 1_000_000));
-                pod
-            };
-            let seen = crate::testing::seen_with(pods.into_iter().enumerate().map(pod));
-            let cause = Cause { reason: reason.into(), ..Cause::default() };
-            removed(&seen, &cause).map(|failure| failure.message)
-        };
-        let (by_term, code) = (End::Signal { signal: 15 }, |code| End::Exit { code });
-        let deleted = Some("somebody deleted the pod of worker-0".to_owned());
-        let failed = "BackoffLimitExceeded";
-        assert_eq!(told([(by_term.clone(), 10, Some(10)), (code(0), 9, None)], failed), deleted);
-        assert_eq!(
-            told([(by_term.clone(), 10, Some(10)), (code(1), 12, None)], failed),
-            deleted,
-            "its peer missed it"
-        );
-        assert_eq!(told([(code(143), 12, Some(10)), (code(1), 12, None)], failed), deleted);
-        assert_eq!(
-            told([(by_term.clone(), 10, Some(10)), (code(1), 9, Some(10))], failed),
-            None,
-            "it failed first"
-        );
-        assert_eq!(
-            told([(by_term.clone(), 10, Some(10)), (code(1), 10, Some(10))], failed),
-            None,
-            "nobody knows"
-        );
-        assert_eq!(told([(by_term.clone(), 10, None), (code(0), 9, None)], failed), None);
-        assert_eq!(told([(by_term, 10, Some(10)), (code(0), 9, None)], "AppFailed"), None);
-        let evicted = End::Evicted { message: "full".into() };
-        assert_eq!(
-            told([(evicted, 10, Some(9)), (code(0), 9, None)], failed),
-            None,
-            "the cluster says so itself"
-        );
     }
 
     #[test]

@@ -31,7 +31,6 @@ mod outputs;
 mod pace;
 mod pods;
 mod present;
-mod pulse;
 mod quantity;
 mod queues;
 mod resized;

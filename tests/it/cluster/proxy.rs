@@ -28,8 +28,6 @@ pub enum Weather {
     Fine,
     /// Connections break, and no new one comes about.
     Away,
-    /// Connections stay, and nothing comes back.
-    Hangs,
     /// Every other one is answered with 429.
     Busy,
     /// Every one is.
@@ -122,11 +120,8 @@ async fn serve(stream: TcpStream, shared: Arc<Shared>) {
     let connection =
         hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service);
     tokio::select! {
-        _ = connection => return,
+        _ = connection => {}
         _ = weather.changed() => {}
-    }
-    if *weather.borrow() == Weather::Hangs {
-        let _ = weather.changed().await;
     }
 }
 
@@ -138,7 +133,6 @@ async fn answer(shared: &Shared, weather: Weather, request: Request<Incoming>) -
         status(code, reason)
     };
     match weather {
-        Weather::Hangs => std::future::pending().await,
         Weather::Strangers => return refuse(401, "Unauthorized"),
         Weather::Gone if watches => return refuse(410, "Expired"),
         Weather::Old if watches => {

@@ -52,8 +52,6 @@ pub struct PodView {
     pub containers: Vec<String>,
     /// By when it is to be gone, once somebody has deleted it.
     pub deleted: Option<Timestamp>,
-    /// When somebody deleted it: the cluster keeps whole seconds.
-    pub deleted_at: Option<Timestamp>,
     /// The node that it was put on.
     pub node: Option<String>,
     /// What it takes of the node.
@@ -141,10 +139,6 @@ impl PodView {
             worker: WorkerName { role: of(labels::ROLE)?.clone(), index },
             containers,
             deleted: meta.deletion_timestamp.as_ref().map(|time| moment(Some(time))),
-            deleted_at: meta.deletion_timestamp.as_ref().map(|time| {
-                let grace = meta.deletion_grace_period_seconds.unwrap_or_default();
-                Timestamp(moment(Some(time)).0.saturating_sub(grace.saturating_mul(1_000_000)))
-            }),
             node: spec.node_name.clone(),
             takes: requests(pod),
             limit: limit_of(main.resources.as_ref()),
