@@ -208,7 +208,7 @@ impl Desk {
     }
 
     /// Counts a job and looks up its names.
-    fn know(&mut self, spec: Spec) -> Arc<Known> {
+    pub(crate) fn know(&mut self, spec: Spec) -> Arc<Known> {
         let leaf = self.tree.project(&spec.project);
         let pool = self.pools.iter().position(|pool| pool.node_group == spec.node_group).unwrap_or(0) as u32;
         let next = self.persons.len() as u32;
@@ -284,23 +284,6 @@ impl Desk {
     /// A job waits, since when its age counts. Until `cool_until` it does not borrow.
     pub fn wait(&mut self, spec: Spec, since: Timestamp, cool_until: Option<Timestamp>) -> JobId {
         self.put(spec, State::Waiting { since, cool_until })
-    }
-
-    /// A job that waits asks for something else by now, of the same pool and with the same priority: it keeps its place.
-    pub fn ask_for(&mut self, job: JobId, spec: Spec) {
-        let known = self.know(spec);
-        if let Some(entry @ Entry { state: State::Waiting { .. }, .. }) = self.entry_mut(job)
-            && (entry.known.leaf, entry.known.pool) == (known.leaf, known.pool)
-            && entry.known.spec.priority == known.spec.priority
-        {
-            entry.known = known;
-        }
-    }
-
-    /// The jobs that a pass looks at first, so many at most of each project, pool and priority.
-    pub fn next(&self, most: usize) -> impl Iterator<Item = JobId> {
-        let lists = self.lanes.values().flat_map(BTreeMap::values);
-        lists.flat_map(move |jobs| jobs.iter().take(most).map(|(_, job)| *job))
     }
 
     /// A job is there already, with so many elastic workers.
@@ -482,7 +465,7 @@ impl Desk {
         Some((entry, held))
     }
 
-    fn entry_mut(&mut self, job: JobId) -> Option<&mut Entry> {
+    pub(crate) fn entry_mut(&mut self, job: JobId) -> Option<&mut Entry> {
         self.jobs.get_mut(job.0 as usize)?.as_mut()
     }
 

@@ -11,6 +11,7 @@ use cubeloom_domain::Timestamp;
 
 use crate::amounts::{KINDS, PODS, RUNS};
 use crate::desk::{Desk, JobId};
+use crate::job::{Entry, Spec, State};
 use crate::ledger::Ledger;
 
 /// Since when a job waits; of those that have waited equally long, its run and its number in it. The first two are the same on
@@ -155,6 +156,23 @@ fn best(cursor: &mut Cursor<'_>, now: Timestamp, desk: &Desk) -> Option<(usize, 
 }
 
 impl Desk {
+    /// A job that waits asks for something else by now, of the same pool and with the same priority: it keeps its place.
+    pub fn ask_for(&mut self, job: JobId, spec: Spec) {
+        let known = self.know(spec);
+        if let Some(entry @ Entry { state: State::Waiting { .. }, .. }) = self.entry_mut(job)
+            && (entry.known.leaf, entry.known.pool) == (known.leaf, known.pool)
+            && entry.known.spec.priority == known.spec.priority
+        {
+            entry.known = known;
+        }
+    }
+
+    /// The jobs that a pass looks at first, so many at most of each project, pool and priority.
+    pub fn next(&self, most: usize) -> impl Iterator<Item = JobId> {
+        let lists = self.lanes.values().flat_map(BTreeMap::values);
+        lists.flat_map(move |jobs| jobs.iter().take(most).map(|(_, job)| *job))
+    }
+
     /// The priority of a job with what its waiting has added: one for each `aging`.
     pub(crate) fn class(&self, priority: i32, since: Timestamp, now: Timestamp) -> i64 {
         let step = self.settings.aging.as_micros().max(1);

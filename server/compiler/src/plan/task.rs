@@ -192,14 +192,14 @@ impl Planner<'_> {
     /// The image that a template takes from its arguments.
     fn image(&mut self, prefix: &str, prepared: &Prepared<'_>, inside: &Sight<'_>) -> Option<PlannedImage> {
         let image = prepared.template.image.as_ref().filter(|image| has_expression(image))?;
-        let name = &prepared.template.name;
+        let template = &prepared.template.name;
         let runs_none = self.facts.slurm.as_ref().is_some_and(|slurm| slurm.containers.is_none());
         let message = match self.facts.kind.as_str() {
             "local" => Some(format!(
-                "the task template `{name}` runs an image of your own, and this cluster is one machine's processes: name a cluster of Kubernetes with the pipeline's `cluster`"
+                "the task template `{template}` runs an image of your own, and this cluster is one machine's processes: name a cluster of Kubernetes with the pipeline's `cluster`"
             )),
             _ if runs_none => Some(format!(
-                "the task template `{name}` runs an image of your own, and this cluster has no program for containers: set `containers` of the cluster, or name another one with the pipeline's `cluster`"
+                "the task template `{template}` runs an image of your own, and this cluster has no program for containers: set `containers` of the cluster, or name another one with the pipeline's `cluster`"
             )),
             _ => None,
         };

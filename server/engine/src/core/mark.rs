@@ -1,6 +1,6 @@
 //! Outcomes that people set: the run goes on as if the program had come to them.
 
-use cubeloom_domain::executor::StopCause;
+use cubeloom_domain::executor::{Report, StopCause};
 use cubeloom_domain::mark::Mark;
 use cubeloom_domain::record::InstanceRecord;
 use cubeloom_domain::state::InstanceState;
@@ -20,8 +20,7 @@ impl Core {
             if (record.task, record.instance) == (at.task, at.instance) {
                 record.state = mark.state();
                 record.ended_at.get_or_insert(now);
-                record.note = Some(mark.note());
-                record.report.outputs.extend(mark.outputs.clone());
+                write(mark, &mut record.note, &mut record.report);
                 return true;
             }
             let is_after = record.task != at.task && after[record.task.index()];
@@ -70,7 +69,7 @@ impl Core {
     /// An instance counts as what it is marked as, from now on.
     pub(super) fn end_marked(&mut self, at: At, mark: &Mark, ended_at: Timestamp) {
         if let Some(instance) = self.instance_mut(at) {
-            note(instance, mark);
+            write(mark, &mut instance.note, &mut instance.report);
         }
         self.end_instance(at, mark.state(), ended_at);
     }
@@ -86,7 +85,7 @@ impl Core {
             cell.instances.push(Instance::pending());
         }
         if let Some(instance) = self.instance_mut(at) {
-            note(instance, mark);
+            write(mark, &mut instance.note, &mut instance.report);
         }
         self.end_unbegun(at.slot, at.task, mark.state(), now);
     }
@@ -94,7 +93,7 @@ impl Core {
     /// What has ended comes to another end: what was passed over because of it is looked at again.
     fn mark_final(&mut self, at: At, mark: &Mark, now: Timestamp) {
         let Some(instance) = self.instance_mut(at) else { return };
-        note(instance, mark);
+        write(mark, &mut instance.note, &mut instance.report);
         instance.state = mark.state();
         instance.ended_at.get_or_insert(now);
         self.touch(at);
@@ -105,40 +104,43 @@ impl Core {
             return;
         }
         cell.end = Some(finish::task(run.plan.task(at.task), cell.instances.iter().map(|each| &each.state)));
+        self.look_again_after(at);
+        self.consider_all(now);
+        self.finish_run_if_done(at.slot, now);
+    }
+
+    /// Has the tasks after one considered anew, by how it ends now: those that were passed over are as if they had never been
+    /// looked at, and those that wait count the ends before them again.
+    fn look_again_after(&mut self, at: At) {
+        let Some(run) = self.runs[at.slot].as_mut() else { return };
         let after = run.graph.with_descendants(&[at.task.0]);
-        let after: Vec<TaskIx> = (0u32..)
-            .zip(after)
-            .filter(|(ix, is)| *is && *ix != at.task.0)
-            .map(|(ix, _)| TaskIx(ix))
-            .collect();
+        let is_after = |(ix, is): (u32, bool)| (is && ix != at.task.0).then_some(TaskIx(ix));
+        let after: Vec<TaskIx> = (0u32..).zip(after).filter_map(is_after).collect();
         let mut again = Vec::new();
         for task in &after {
             let cell = &mut run.tasks[task.index()];
-            let is_passed_over =
-                !cell.instances.is_empty() && cell.instances.iter().all(|each| each.state.is_passed_over());
-            if is_passed_over && cell.end.take().is_some() {
-                cell.begun = false;
-                run.open += 1;
-                for (instance, each) in (0u32..).zip(&mut cell.instances) {
-                    (each.state, each.ended_at, each.note) = (InstanceState::Pending, None, None);
-                    again.push(At { slot: at.slot, task: *task, instance });
-                }
+            let mut states = cell.instances.iter().map(|each| &each.state);
+            if cell.end.is_none() || cell.instances.is_empty() || !states.all(InstanceState::is_passed_over) {
+                continue;
+            }
+            (cell.end, cell.begun) = (None, false);
+            run.open += 1;
+            for (instance, each) in (0u32..).zip(&mut cell.instances) {
+                (each.state, each.ended_at, each.note) = (InstanceState::Pending, None, None);
+                again.push(At { slot: at.slot, task: *task, instance });
             }
         }
-        // What has not ended knows of the other ends now, too.
-        for task in
-            after.iter().filter(|task| run.tasks[task.index()].end.is_none()).copied().collect::<Vec<_>>()
+        for task in after.into_iter().filter(|task| run.tasks[task.index()].end.is_none()).collect::<Vec<_>>()
         {
             run.tasks[task.index()].needs = load::needs_of(&run.graph, &run.tasks, task.0);
             self.to_consider.push_back((at.slot, task));
         }
         again.into_iter().for_each(|at| self.touch(at));
-        self.consider_all(now);
-        self.finish_run_if_done(at.slot, now);
     }
 }
 
-fn note(instance: &mut Instance, mark: &Mark) {
-    instance.note = Some(mark.note());
-    instance.report.outputs.extend(mark.outputs.clone());
+/// Says what an instance is marked as, and adds the outputs that come with it.
+fn write(mark: &Mark, note: &mut Option<String>, report: &mut Report) {
+    *note = Some(mark.note());
+    report.outputs.extend(mark.outputs.clone());
 }

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::Export;
 use super::marks::Marks;
+use crate::lower::kubernetes::amounts;
 
 /// The volume that all tasks share.
 pub fn workspace() -> Value {
@@ -115,10 +116,5 @@ fn resources(export: &mut Export, task: &str, resources: &Resources) -> Value {
     if resources.rdma.is_some() || resources.cpu_exclusive {
         export.say(format!("not carried over: `rdma` and `cpu_exclusive` of `{task}`"));
     }
-    let mut limits = amounts.clone();
-    match resources.most_cpu() {
-        Some(most) => limits.insert("cpu".into(), json!(most.to_string())),
-        None => limits.remove("cpu"),
-    };
-    json!({"requests": amounts, "limits": limits})
+    amounts::asked(amounts, resources)
 }

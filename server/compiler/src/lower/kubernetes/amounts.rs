@@ -12,7 +12,7 @@ use super::kai;
 use super::notes::Notes;
 
 /// The `resources` of a container.
-pub fn resources(frame: &Frame<'_>, wanted: &Resources, notes: &mut Notes) -> Value {
+pub(super) fn resources(frame: &Frame<'_>, wanted: &Resources, notes: &mut Notes) -> Value {
     let mut amounts = Map::new();
     amounts.insert("cpu".into(), wanted.cpu.to_string().into());
     amounts.insert("memory".into(), wanted.memory.to_string().into());
@@ -27,6 +27,11 @@ pub fn resources(frame: &Frame<'_>, wanted: &Resources, notes: &mut Notes) -> Va
             None => notes.refuse("resources/rdma", "this cluster has no RDMA devices; leave `rdma` out"),
         }
     }
+    asked(amounts, wanted)
+}
+
+/// Amounts that a container asks for, which are its limits as well but for the CPU.
+pub fn asked(amounts: Map<String, Value>, wanted: &Resources) -> Value {
     let mut limits = amounts.clone();
     match wanted.most_cpu() {
         Some(most) => limits.insert("cpu".into(), most.to_string().into()),

@@ -4,7 +4,7 @@
 //! `way` chooses the object from the cluster's facts; `pod` makes the template that every way shares; one file each
 //! makes an object. docs/kubernetes.md says what becomes what, and why.
 
-mod amounts;
+pub(crate) mod amounts;
 mod batch;
 mod facts;
 pub mod frameworkcontroller;
