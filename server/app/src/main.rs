@@ -57,7 +57,6 @@ fn main() -> ExitCode {
     }
     // With `--run` somebody sits before the terminal.
     let server = matches!(&cli.command, Command::Serve(args) if args.run.is_none());
-    memory::share_heaps();
     let level = if server { Level::Server } else { Level::Quiet };
     let exit = dispatch(cli, level).unwrap_or_else(|error| {
         show::note(format!("cubeloom: {}", exit::sentence(&error)));
