@@ -25,6 +25,9 @@ export function start(): void {
   for (const button of all<HTMLButtonElement>("[data-remove]")) {
     button.addEventListener("click", () => void trying(() => remove(button.dataset["remove"] ?? "")));
   }
+  for (const button of all<HTMLButtonElement>("[data-give-up]")) {
+    button.addEventListener("click", () => void trying(() => giveUp(button.dataset["giveUp"] ?? "")));
+  }
   for (const button of all<HTMLButtonElement>("[data-aside]")) {
     button.addEventListener("click", () => { setAside(button.dataset["aside"] ?? ""); });
   }
@@ -96,6 +99,15 @@ async function remove(name: string): Promise<void> {
   const { etag } = await request("GET", `/clusters/${name}/settings`);
   await request("DELETE", `/clusters/${name}`, undefined, etag === null ? {} : { etag });
   toastLater(t("clusters.removed", { name }));
+  location.reload();
+}
+
+/** A cluster that will not come back: its attempts are lost, so that their runs end and it can be removed. */
+async function giveUp(name: string): Promise<void> {
+  const question = { title: t("clusters.give-up-name", { name }), text: t("clusters.give-up-text"), action: t("clusters.give-up"), danger: true };
+  if (!(await confirm(question))) return;
+  await request("POST", `/clusters/${name}/give-up`);
+  toastLater(t("clusters.given-up", { name }));
   location.reload();
 }
 

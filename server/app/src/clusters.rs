@@ -11,6 +11,7 @@ use cubeloom_domain::executor::Executor;
 use cubeloom_domain::identity::Keeps;
 use cubeloom_domain::slurm::SlurmCalls;
 use cubeloom_domain::vault::Vault;
+use cubeloom_engine::GivenUp;
 use cubeloom_executor_kubernetes::{
     Access, AccessError, CardLines, CardMeter, CardsWorked, KubernetesConfig, KubernetesExecutor, Owners,
     PodMeter, PodsUsed,
@@ -55,6 +56,13 @@ impl Maker {
         settings: &ClusterSettings,
         kubeconfig: Option<String>,
     ) -> Result<Arc<dyn Executor>, ClusterFault> {
+        if let Some(since) = settings.given_up_at {
+            let kind = match settings.access {
+                AccessKind::Slurm => "slurm",
+                AccessKind::InCluster | AccessKind::Kubeconfig => "kubernetes",
+            };
+            return Ok(Arc::new(GivenUp::new(name, kind, since, Arc::clone(&self.clock))));
+        }
         let access = match (settings.access, kubeconfig) {
             (AccessKind::InCluster, _) => Access::InCluster,
             (AccessKind::Kubeconfig, text) => {
@@ -186,7 +194,10 @@ impl Keeper {
         if first && self.clusters.get(&record.name).is_some() {
             return;
         }
-        let opened = open_kubeconfig(&self.keys, record).map_err(|error| error.to_string());
+        let opened = match record.settings.given_up_at {
+            Some(_) => Ok(None),
+            None => open_kubeconfig(&self.keys, record).map_err(|error| error.to_string()),
+        };
         let made = opened.and_then(|kubeconfig| {
             let made = self.maker.make(&record.name, &record.settings, kubeconfig);
             made.map_err(|fault| fault.message)

@@ -81,6 +81,11 @@ pub enum Standing {
         /// Attempted operation and its result.
         why: String,
     },
+    /// An administrator has given it up.
+    GivenUp {
+        /// When.
+        since: Timestamp,
+    },
     /// It does not know us (any more).
     Refused {
         /// Start time.
@@ -88,6 +93,21 @@ pub enum Standing {
         /// What it says.
         why: String,
     },
+}
+
+impl Standing {
+    /// Why nothing starts there now, where the cluster does not answer; `has_nodes` says whether it is known what it has.
+    #[must_use]
+    pub fn held_up(&self, has_nodes: bool) -> Option<String> {
+        match self {
+            Self::Away { why: error, .. } | Self::Refused { why: error, .. } => {
+                Some(format!("the cluster does not answer: {error}"))
+            }
+            Self::Unknown if !has_nodes => Some("the cluster has not answered yet".into()),
+            // Of one that is given up, each attempt fails with the reason.
+            Self::Unknown | Self::Connected | Self::GivenUp { .. } => None,
+        }
+    }
 }
 
 /// What a project finds on a cluster.
@@ -214,6 +234,9 @@ pub struct ClusterSettings {
     /// Where its measurements are.
     #[serde(default)]
     pub monitoring: MonitoringSettings,
+    /// When an administrator gave it up, as it will not come back.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub given_up_at: Option<Timestamp>,
 }
 
 /// Access method of a cluster.

@@ -201,6 +201,11 @@ impl Cluster {
         self.facts.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Whether it is known of any node.
+    pub fn has_nodes(&self) -> bool {
+        !self.facts.read().unwrap_or_else(PoisonError::into_inner).nodes.is_empty()
+    }
+
     /// What objects follow from now.
     pub fn kubernetes(&self) -> Option<KubernetesFacts> {
         self.facts.read().unwrap_or_else(PoisonError::into_inner).kubernetes.clone()

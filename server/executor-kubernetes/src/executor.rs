@@ -193,6 +193,10 @@ impl Executor for KubernetesExecutor {
         self.bind(job).map(Some)
     }
 
+    fn held_up(&self) -> Option<String> {
+        self.cluster.standing.now().held_up(self.cluster.has_nodes())
+    }
+
     fn at_once(&self) -> usize {
         AT_ONCE
     }

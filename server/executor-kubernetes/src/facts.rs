@@ -23,7 +23,7 @@ use crate::config::KubernetesConfig;
 use crate::quantity::number;
 use crate::survey::{RESIZING, may_all};
 use crate::taken;
-use crate::watch::{heard, patience};
+use crate::watch::{Tries, heard};
 
 /// How often it is asked what is installed.
 pub const ASK: Duration = Duration::from_secs(60);
@@ -71,7 +71,7 @@ pub fn last_known(config: &KubernetesConfig) -> Facts {
 /// Keeps the facts for as long as the server runs.
 pub async fn keep(cluster: Arc<Cluster>) {
     let api: Api<Node> = Api::all(cluster.client().await);
-    let stream = watcher(api, watcher::Config::default()).backoff(patience());
+    let stream = watcher(api, watcher::Config::default()).backoff(Tries::default());
     pin_mut!(stream);
     let mut nodes: BTreeMap<String, Node> = BTreeMap::new();
     let mut kinds = installed_before(&cluster);

@@ -73,7 +73,9 @@ impl Watched {
         }
         state.last.clone_from(&why);
         let since = match &state.present {
-            Standing::Away { since, .. } | Standing::Refused { since, .. } => *since,
+            Standing::Away { since, .. } | Standing::Refused { since, .. } | Standing::GivenUp { since } => {
+                *since
+            }
             Standing::Unknown | Standing::Connected => {
                 tracing::warn!(cluster = self.name, why, "the cluster does not answer as it should");
                 now

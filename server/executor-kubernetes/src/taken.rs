@@ -26,7 +26,7 @@ use crate::facts::ASK;
 use crate::pods::{is_refused_for_good, moment};
 use crate::quantity::number;
 use crate::survey::{OF_OTHERS, may_all};
-use crate::watch::{heard, patience};
+use crate::watch::{Tries, heard};
 
 /// Pods that take something of a node.
 const FIELDS: &str = "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed";
@@ -104,7 +104,7 @@ pub async fn keep(cluster: Arc<Cluster>) {
 /// Follows them until that is forbidden.
 async fn follow(cluster: &Cluster) {
     let api: Api<Pod> = Api::all(cluster.client().await);
-    let stream = watcher(api, watcher::Config::default().fields(FIELDS)).backoff(patience());
+    let stream = watcher(api, watcher::Config::default().fields(FIELDS)).backoff(Tries::default());
     pin_mut!(stream);
     let mut listed = HashMap::new();
     while let Some(event) = stream.next().await {

@@ -6,7 +6,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use cubeloom_domain::executor::Notice;
 use cubeloom_domain::kubernetes::labels;
@@ -14,7 +14,7 @@ use futures::{StreamExt, pin_mut};
 use k8s_openapi::api::core::v1::{Event as ClusterEvent, Pod};
 use kube::api::{ApiResource, DynamicObject};
 use kube::runtime::WatchStreamExt;
-use kube::runtime::utils::{Backoff, ResetTimerBackoff};
+use kube::runtime::utils::Backoff;
 use kube::runtime::watcher::{self, Event, watcher};
 use kube::{Api, Resource, ResourceExt};
 use serde::de::DeserializeOwned;
@@ -41,28 +41,38 @@ const LONGEST: Duration = Duration::from_secs(8);
 /// How long a watch must have held before tries are counted anew.
 const HELD: Duration = Duration::from_secs(30);
 
-/// How a watch that breaks is tried again.
-pub fn patience() -> ResetTimerBackoff<Tries> {
-    ResetTimerBackoff::new(Tries::default(), HELD)
-}
-
-/// Pauses that grow.
+/// How a watch that breaks is tried again: after pauses that grow until it has held for a while.
 #[derive(Default)]
-pub struct Tries(u32);
+pub struct Tries {
+    count: u32,
+    /// When the last pause began.
+    last: Option<Instant>,
+}
 
 impl Iterator for Tries {
     type Item = Duration;
 
     fn next(&mut self) -> Option<Duration> {
-        self.0 += 1;
-        Some(pause(self.0).min(LONGEST))
+        Some(self.pause_at(Instant::now()))
+    }
+}
+
+impl Tries {
+    fn pause_at(&mut self, now: Instant) -> Duration {
+        let held = self.last.replace(now).is_some_and(|last| now - last > HELD);
+        self.count = if held { 1 } else { self.count + 1 };
+        pause(self.count).min(LONGEST)
     }
 }
 
 impl Backoff for Tries {
-    fn reset(&mut self) {
-        self.0 = 0;
-    }
+    /// kube takes every event for a success, also [`Event::Init`], which a watch begins with before anything was asked.
+    fn reset(&mut self) {}
+}
+
+/// Whether something that a watch told is an answer of the API server.
+fn is_answer<K>(event: &Event<K>) -> bool {
+    !matches!(event, Event::Init)
 }
 
 /// The watches that run.
@@ -166,7 +176,7 @@ async fn follow<K>(
     K: Resource + Clone + DeserializeOwned + Debug + Send + 'static,
 {
     loop {
-        let stream = watcher(watched.0.clone(), watched.1.clone()).backoff(patience());
+        let stream = watcher(watched.0.clone(), watched.1.clone()).backoff(Tries::default());
         pin_mut!(stream);
         let mut listed = HashSet::new();
         while let Some(event) = stream.next().await {
@@ -265,7 +275,9 @@ fn of_a_job<'a>(kind: &str, name: &'a str) -> Option<&'a str> {
 pub fn heard<K>(cluster: &Cluster, what: &str, event: Result<Event<K>, watcher::Error>) -> Option<Event<K>> {
     match event {
         Ok(event) => {
-            cluster.standing.answered();
+            if is_answer(&event) {
+                cluster.standing.answered();
+            }
             Some(event)
         }
         Err(error) => {
@@ -284,7 +296,26 @@ pub fn heard<K>(cluster: &Cluster, what: &str, event: Result<Event<K>, watcher::
 
 #[cfg(test)]
 mod tests {
-    use super::of_a_job;
+    use super::*;
+
+    #[test]
+    fn pauses_grow_whatever_kube_takes_for_a_success_until_a_watch_has_held() {
+        let (mut tries, mut now, mut last) = (Tries::default(), Instant::now(), Duration::ZERO);
+        for _ in 0..6 {
+            tries.reset();
+            let pause = tries.pause_at(now);
+            assert!(pause > last, "{pause:?} after {last:?}");
+            (last, now) = (pause, now + pause);
+        }
+        assert_eq!(last, LONGEST);
+        assert!(tries.pause_at(now + HELD) < Duration::from_secs(1));
+    }
+
+    #[test]
+    fn that_a_watch_begins_is_no_answer() {
+        assert!(!is_answer(&Event::<()>::Init));
+        assert!(is_answer(&Event::<()>::InitDone) && is_answer(&Event::Apply(())));
+    }
 
     #[test]
     fn what_kueue_says_is_told_of_the_job() {

@@ -116,6 +116,10 @@ impl Executor for SlurmExecutor {
         }
     }
 
+    fn held_up(&self) -> Option<String> {
+        self.cluster.standing().held_up(true)
+    }
+
     fn standing(&self) -> Standing {
         self.cluster.standing()
     }

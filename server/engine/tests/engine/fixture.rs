@@ -15,7 +15,7 @@ use cubeloom_domain::record::{InstanceRecord, RunRecord, TakenOver, Wish};
 use cubeloom_domain::resources::Amount;
 use cubeloom_domain::state::{InstanceState, RunState};
 use cubeloom_domain::{AttemptKey, Bytes, Clock, JsonMap, RunId, Timestamp};
-use cubeloom_engine::{Engine, EngineConfig, Handle, Sharing};
+use cubeloom_engine::{Engine, EngineConfig, GivenUp, Handle, Sharing};
 use cubeloom_store::{Options, Store};
 use cubeloom_testkit::builders::{self, PipelineBuilder};
 use cubeloom_testkit::clock::{SystemClock, TestClock};
@@ -61,6 +61,7 @@ pub struct Server {
     pub fake: Arc<FakeExecutor>,
     /// A second cluster, `far`, where a test wants one.
     far: Option<Arc<FakeExecutor>>,
+    clusters: Clusters,
     pub clock: Arc<TestClock>,
     pub folder: TempDir,
     facts: Facts,
@@ -99,6 +100,7 @@ impl Server {
             store,
             fake,
             far: None,
+            clusters: Clusters::default(),
             clock,
             folder,
             facts,
@@ -120,6 +122,7 @@ impl Server {
             store: Store::open(&Options::new(self.url.clone())).await.expect("the store opens"),
             fake: Arc::clone(&self.fake),
             far: None,
+            clusters: Clusters::default(),
             clock: Arc::clone(&self.clock),
             folder: tempfile::tempdir().expect("a scratch folder"),
             facts: self.facts.clone(),
@@ -171,7 +174,8 @@ impl Server {
         };
         let executor: Arc<dyn Executor> = Arc::clone(&self.fake) as _;
         let far = self.far.iter().map(|far| ("far".to_owned(), Arc::clone(far) as Arc<dyn Executor>));
-        let executors = Clusters::from_iter(far.chain([("local".to_owned(), executor)]));
+        self.clusters = Clusters::from_iter(far.chain([("local".to_owned(), executor)]));
+        let executors = self.clusters.clone();
         let clock = Arc::clone(&self.clock) as Arc<dyn Clock>;
         let engine = Engine::start(config, self.store.clone(), executors, None, clock).await;
         self.engine = Some(engine.expect("the engine starts"));
@@ -246,6 +250,12 @@ impl Server {
         self.far = Some(Arc::clone(&far));
         self.restart().await;
         far
+    }
+
+    /// An administrator gives the cluster up.
+    pub fn give_up(&self) {
+        let clock = Arc::clone(&self.clock) as Arc<dyn Clock>;
+        self.clusters.put("local", Arc::new(GivenUp::new("local", "fake", self.clock.now(), clock)));
     }
 
     /// Ends the engine at whatever it is doing.

@@ -8,6 +8,7 @@ mod crash;
 mod elastic;
 mod fixture;
 mod flow;
+mod given_up;
 mod growth;
 mod hang;
 mod history;

@@ -236,6 +236,7 @@ impl From<Standing> for StandingView {
         match standing {
             Standing::Unknown => view("unknown"),
             Standing::Connected => view("connected"),
+            Standing::GivenUp { since } => Self { since: Some(Time(since)), ..view("given_up") },
             Standing::Away { since, why } => {
                 Self { since: Some(Time(since)), why: Some(why), ..view("away") }
             }

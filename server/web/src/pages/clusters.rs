@@ -51,6 +51,7 @@ impl ClustersPage {
             "connected" => "clusters.connected",
             "away" => "clusters.away",
             "refused" => "clusters.refused",
+            "given_up" => "clusters.is-given-up",
             _ => "clusters.unknown",
         }
     }

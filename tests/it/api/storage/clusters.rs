@@ -1,8 +1,12 @@
 //! Clusters: what they have, and what holds it.
 
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use serde_json::json;
 
-use crate::api::runs::help::{document, start, task, until, until_task};
+use crate::api::runs::help::{document, of_task, start, task, until, until_task};
 use crate::api::support::{Server, Who};
 use crate::support::wait_for;
 
@@ -120,4 +124,84 @@ fn what_is_wrong_with_a_cluster_is_told_by_field() {
     ] {
         assert_eq!(refused(body.clone()), [field], "{body}");
     }
+}
+
+/// An API server that takes every connection and closes it; how many there were.
+fn broken() -> (String, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let count = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&count);
+    std::thread::spawn(move || {
+        for connection in listener.incoming() {
+            drop(connection);
+            counted.fetch_add(1, Ordering::Relaxed);
+        }
+    });
+    (AWAY.replace("https://127.0.0.1:1", &format!("http://{address}")), count)
+}
+
+#[test]
+fn a_cluster_is_away_from_the_first_try_on_and_what_waits_for_it_says_so() {
+    let server = Server::start();
+    let (admin, editor) = (server.as_(Who::Administrator), server.as_(Who::Editor));
+    let (kubeconfig, tries) = broken();
+    admin
+        .post("/clusters", &json!({"name": "far", "access": "kubeconfig", "kubeconfig": kubeconfig}))
+        .expect(201);
+    let standing = || admin.get("/clusters/far").expect(200).json()["standing"].clone();
+    wait_for("it is known to be away", || standing()["state"] == "away");
+    let since = standing()["since"].clone();
+    let text = document("one", &format!("cluster: far\ntasks:\n{}", task("works", "true", "")));
+    let run = start(&editor, &text);
+    wait_for("the reason", || {
+        let message = of_task(&editor, &run, "works")["wait"]["message"].clone();
+        message.as_str().is_some_and(|message| message.starts_with("the cluster does not answer: "))
+    });
+    let before = tries.load(Ordering::Relaxed);
+    wait_for("some more tries", || tries.load(Ordering::Relaxed) >= before + 4);
+    assert_eq!((&standing()["state"], &standing()["since"]), (&json!("away"), &since), "no try is an answer");
+}
+
+#[test]
+fn a_cluster_that_will_not_come_back_is_given_up_with_its_runs_and_removed() {
+    let server = Server::start();
+    let (admin, editor) = (server.as_(Who::Administrator), server.as_(Who::Editor));
+    admin.post("/clusters", &json!({"name": "far", "access": "kubeconfig", "kubeconfig": AWAY})).expect(201);
+    let state = || admin.get("/clusters/far").expect(200).json()["standing"]["state"].clone();
+    wait_for("it is known to be away", || state() == "away");
+    let on = |name: &str| document(name, &format!("cluster: far\ntasks:\n{}", task("works", "true", "")));
+    let waits = start(&editor, &on("one"));
+    until_task(&editor, &waits, "works", "waiting");
+    server.as_(Who::Owner).post("/clusters/far/give-up", &json!({})).expect(403);
+    let given_up = admin.post("/clusters/far/give-up", &json!({})).expect(200).json();
+    assert!(given_up["given_up_at"].is_string(), "{given_up}");
+    until(&editor, &waits, "failed");
+    let failure = of_task(&editor, &waits, "works")["failure"].clone();
+    assert_eq!(failure["message"], "the cluster `far` was given up", "{failure}");
+    // So it stays over a restart, and what is started there fails at once, with the reason.
+    server.kill();
+    server.run();
+    let (admin, editor) = (server.as_(Who::Administrator), server.as_(Who::Editor));
+    assert_eq!(admin.get("/clusters/far").expect(200).json()["standing"]["state"], "given_up");
+    let again = start(&editor, &on("two"));
+    until(&editor, &again, "failed");
+    let log = admin.get("/audit?action=cluster.give_up").expect(200).json();
+    assert_eq!(log["items"][0]["subject"], "far", "{log}");
+    // Settings that are saved take it into use again.
+    admin.put("/clusters/far", "\"2\"", &json!({"access": "kubeconfig"})).expect(200);
+    wait_for("it is looked for again", || {
+        admin.get("/clusters/far").expect(200).json()["standing"]["state"] == "away"
+    });
+    admin.post("/clusters/far/give-up", &json!({})).expect(200);
+    admin.delete("/clusters/far", "\"4\"").expect(204);
+    admin.get("/clusters/far").expect(404);
+}
+
+#[test]
+fn only_clusters_that_were_added_are_given_up() {
+    let server = Server::start();
+    let admin = server.as_(Who::Administrator);
+    admin.post("/clusters/local/give-up", &json!({})).expect(404);
+    admin.post("/clusters/nowhere/give-up", &json!({})).expect(404);
 }

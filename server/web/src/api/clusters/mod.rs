@@ -6,6 +6,7 @@ mod create;
 mod delete;
 mod get;
 mod get_settings;
+mod give_up;
 mod list;
 pub mod settings;
 mod update;
@@ -23,5 +24,6 @@ pub(super) fn routes() -> OpenApiRouter<Web> {
         .routes(routes!(get::get, update::update, delete::delete))
         .routes(routes!(get_settings::get_settings))
         .routes(routes!(check::check))
+        .routes(routes!(give_up::give_up))
         .routes(routes!(aside::put, aside::delete))
 }

@@ -30,6 +30,9 @@ pub struct AddedClusterView {
     pub settings: ClusterBody,
     /// Registration time.
     pub created_at: Time,
+    /// When the cluster was given up. Omitted if it is in use.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub given_up_at: Option<Time>,
     /// Revision number, incremented with each change. In quotes, it is the ETag.
     pub revision: u64,
 }
@@ -40,6 +43,7 @@ impl From<ClusterRecord> for AddedClusterView {
             settings: ClusterBody::of(&record),
             name: record.name,
             created_at: Time(record.created_at),
+            given_up_at: record.settings.given_up_at.map(Time),
             revision: record.revision,
         }
     }
@@ -218,7 +222,7 @@ fn patience() -> u64 {
 
 impl ClusterBody {
     fn of(record: &ClusterRecord) -> Self {
-        let ClusterSettings { access, context, facts, slurm, keep, patience, monitoring } =
+        let ClusterSettings { access, context, facts, slurm, keep, patience, monitoring, .. } =
             record.settings.clone();
         let group = |group: NodeGroupFacts| NodeGroupBody {
             selector: group.selector,
@@ -309,6 +313,7 @@ impl ClusterBody {
             keep: self.keep_seconds,
             patience: self.patience_seconds,
             monitoring: self.monitoring(),
+            given_up_at: None,
         }
     }
 

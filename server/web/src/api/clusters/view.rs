@@ -36,9 +36,9 @@ pub struct ClusterView {
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct StandingView {
     /// Connection state: `connected`, `away` (unreachable), `refused` (the cluster no longer recognizes the server),
-    /// or `unknown` (not contacted yet).
+    /// `given_up` (an administrator gave it up), or `unknown` (not contacted yet).
     pub state: String,
-    /// Start of the outage.
+    /// Start of the outage, or time at which the cluster was given up.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<Time>,
     /// Attempted operation and its result.
