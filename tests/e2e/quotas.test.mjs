@@ -152,6 +152,37 @@ test("a named limit is made, changed and deleted", async () => {
   await page.context().close();
 });
 
+test("a priority class is made, changed and deleted", async () => {
+  const page = await site.open({ as: "ada" });
+  await page.goto("/quotas");
+  await settled(page);
+  const row = page.locator("[data-class=nightly]");
+  await page.locator("#new-class").focus();
+  await page.keyboard.press("Enter");
+  let dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Name", { exact: true }).fill("Nightly");
+  await dialog.getByLabel("Priority", { exact: true }).fill("-5");
+  await page.keyboard.press("Enter");
+  await dialog.getByText("`Nightly` is no name").waitFor();
+  page.faults.length = 0;
+  await dialog.getByLabel("Name", { exact: true }).fill("nightly");
+  assert.deepEqual(await look(page, "en"), []);
+  await page.keyboard.press("Enter");
+  await row.getByText("No jobs").waitFor();
+  await settled(page);
+  await row.getByRole("button", { name: "Change the class nightly" }).click();
+  dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Preempts").selectOption({ label: "Jobs of a lower priority" });
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await row.getByText("Jobs of a lower priority").waitFor();
+  await settled(page);
+  await row.getByRole("button", { name: "Delete the class nightly" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await page.getByText("The class nightly is deleted").waitFor();
+  assert.equal(await row.count(), 0);
+  await page.context().close();
+});
+
 for (const { lang, theme, size } of [{ lang: "en", theme: "dark", size: "narrow" }, { lang: "zh", theme: "light", size: "wide" }]) {
   test(`the tree with bars, ${lang}, ${theme}, ${size}`, async () => {
     const page = await site.open({ as: "ada", lang, theme, size });

@@ -10,9 +10,9 @@ import { EditorStore, useEditor } from "./store";
 
 /** The form of what is selected. */
 export function FormPanel({ session }: { session: Session }) {
-  const { templates, places, secrets, volumes, pipelines, limits } = useCell(session.cell, (state) => state.surroundings);
+  const { templates, places, secrets, volumes, pipelines, limits, priorities } = useCell(session.cell, (state) => state.surroundings);
   const stored = useCell(session.cell, (state) => state.stored !== null);
-  const knowledge = { project: session.project, secrets, volumes, pipelines, limits, code: session.code, stored };
+  const knowledge = { project: session.project, secrets, volumes, pipelines, limits, priorities, code: session.code, stored };
   const past = usePast(session);
   return (
     <>

@@ -27,10 +27,12 @@ export interface Surroundings {
   readonly pipelines: readonly string[];
   /** Names of the limits that tasks may name. */
   readonly limits: readonly string[];
+  /** Names of the priority classes. */
+  readonly priorities: readonly string[];
 }
 
 /** Before the answers are there. */
-export const NOTHING_YET: Surroundings = { templates: new Map(), places: [], secrets: null, volumes: [], pipelines: [], limits: [] };
+export const NOTHING_YET: Surroundings = { templates: new Map(), places: [], secrets: null, volumes: [], pipelines: [], limits: [], priorities: [] };
 
 /**
  * Asks for all of it; what comes is told one by one, for one answer that is slow or wrong must not keep the others back.
@@ -43,6 +45,7 @@ export function look(project: string, readOnly: boolean): Promise<Partial<Surrou
     names(request("GET", `/projects/${project}/volumes?limit=200`)).then((volumes) => ({ volumes })),
     names(request("GET", `/projects/${project}/pipelines?limit=200`)).then((pipelines) => ({ pipelines })),
     names(request("GET", "/limits")).then((limits) => ({ limits })),
+    names(request("GET", "/priority-classes")).then((priorities) => ({ priorities })),
     ...(readOnly ? [] : [names(request("GET", `/projects/${project}/secrets?limit=200`)).then((secrets) => ({ secrets }))]),
   ];
 }

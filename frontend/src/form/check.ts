@@ -9,6 +9,7 @@ import type { Kind } from "./schema/kinds";
 
 /** What is wrong with a value of a kind; null when nothing is. */
 export function wrongWith(kind: Kind, value: Json | undefined): string | null {
+  if (kind.type === "priority") return typeof value === "number" ? wrongWith({ type: "number", integer: true, minimum: -1000, maximum: 1000 }, value) : null;
   if (kind.type !== "number" || value === undefined || value === null || isExpression(value)) return null;
   if (typeof value !== "number") return t("form.not-a-number");
   if (kind.integer && !Number.isInteger(value)) return t("form.not-whole");

@@ -10,6 +10,8 @@ export interface Knowledge {
   readonly pipelines: readonly string[];
   /** Names of the limits that there are. */
   readonly limits: readonly string[];
+  /** Names of the priority classes. */
+  readonly priorities: readonly string[];
   /** The digest of the pipeline's folder of code; null when it has none. */
   readonly code: string | null;
   /** Whether the pipeline is stored, so that its name stays. */

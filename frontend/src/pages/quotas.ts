@@ -12,12 +12,14 @@ import { t } from "../core/texts";
 import { toastLater } from "../core/toast";
 import { fields, parents, told, type Queue, type Quotas } from "./quota-form";
 import { startLimits } from "./limits";
+import { startPriorityClasses } from "./priority-classes";
 import { Preview } from "./quota-preview";
 import { whatIf } from "./quota-what-if";
 
 /** Starts it. */
 export function start(): void {
   startLimits();
+  startPriorityClasses();
   const quotas = carried("quotas-data") as Quotas;
   document.querySelector("#new-group")?.addEventListener("click", () => { add(quotas); });
   document.querySelector("#what-if")?.addEventListener("click", () => { whatIf(quotas, document.querySelector("#new-group") !== null); });

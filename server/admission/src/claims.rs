@@ -2,7 +2,7 @@
 
 use crate::amounts::{NOTHING, Vector, minus, plus, times};
 use crate::desk::JobId;
-use crate::job::Known;
+use crate::job::{Known, Taker};
 use crate::pass::{Passing, Victim};
 
 impl<'d> Passing<'d> {
@@ -63,7 +63,9 @@ impl<'d> Passing<'d> {
     fn gives(&self, giver: JobId, to: JobId) -> Option<(&'d Known, Vector)> {
         let desk = self.desk;
         let entry = desk.entry(giver)?;
-        let held = entry.held().filter(|held| held.gives_to == Some(to))?;
+        let seq = desk.entry(to)?.seq;
+        let is_for_it = |taker: Taker| taker.job == to && taker.seq == seq;
+        let held = entry.held().filter(|held| held.gives_to.is_some_and(is_for_it))?;
         if self.gone.contains(&giver) || self.keeps.contains_key(&giver) {
             return None;
         }

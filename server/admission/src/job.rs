@@ -9,6 +9,7 @@ use crate::amounts::{Ask, NOTHING, Vector, plus, times};
 use crate::desk::JobId;
 use crate::nodes::Seat;
 use crate::order::Age;
+use crate::pass::Preemption;
 
 /// What is known of a job.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -28,6 +29,10 @@ pub struct Spec {
     pub node_group: Option<String>,
     /// Larger goes first.
     pub priority: i32,
+    /// Whether jobs of a lower priority are preempted for it.
+    pub preempts: bool,
+    /// Whether no job of a higher priority preempts it. What it has borrowed is reclaimed all the same.
+    pub protected: bool,
     /// What it holds in all, without its elastic workers.
     pub fixed: Ask,
     /// Its workers without the elastic ones, alike ones together: what each holds, and how many there are. Empty where that
@@ -188,10 +193,20 @@ pub(crate) struct Held {
     pub(crate) keeps: u32,
     /// Since when it was told to stop.
     pub(crate) leaving: Option<Timestamp>,
-    /// For whom it was told to give something back.
-    pub(crate) gives_to: Option<JobId>,
+    /// For which job it gives something back.
+    pub(crate) gives_to: Option<Taker>,
     /// Not before this does it get more workers.
     pub(crate) grows_from: Timestamp,
+}
+
+/// A job for which another gives something back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Taker {
+    pub(crate) job: JobId,
+    /// Its number: its id may be another job's by now.
+    pub(crate) seq: u64,
+    /// Why the other is preempted, where it is as a whole.
+    pub(crate) why: Option<Preemption>,
 }
 
 impl Held {

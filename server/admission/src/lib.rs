@@ -50,7 +50,7 @@ pub use line::turns;
 pub use makespan::{Makespan, Step, makespan};
 pub use named::{NamedLimit, NamedUse};
 pub use nodes::NodeRoom;
-pub use pass::{Pass, Start, Victim};
+pub use pass::{Pass, Preemption, Start, Victim};
 pub use past::HeldBefore;
 pub use planned::Scaler;
 pub use random::Random;

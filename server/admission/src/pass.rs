@@ -29,6 +29,15 @@ pub struct Start {
     pub workers: u32,
 }
 
+/// Why a whole job is preempted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Preemption {
+    /// It uses what is guaranteed to the queue of the other.
+    Reclaimed,
+    /// The other has a higher priority, of a class that preempts.
+    Outranked,
+}
+
 /// A job that gives back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Victim {
@@ -47,6 +56,8 @@ pub enum Victim {
         job: JobId,
         /// For whom.
         by: JobId,
+        /// Why.
+        why: Preemption,
     },
 }
 
@@ -131,7 +142,7 @@ impl Desk {
         for victim in &pass.victims {
             match victim {
                 Victim::Workers { job, keeps, by } => self.shrink(*job, *keeps, *by, now),
-                Victim::Whole { job, by } => self.give_way(*job, *by, now),
+                Victim::Whole { job, by, why } => self.give_way(*job, *by, *why, now),
             }
         }
         for grown in &pass.grows {

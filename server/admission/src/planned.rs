@@ -55,6 +55,8 @@ impl Spec {
             name: task.name.clone(),
             node_group: task.placement.node_group.clone(),
             priority: task.priority,
+            preempts: task.preempts,
+            protected: task.protected,
             fixed,
             gang,
             elastic,

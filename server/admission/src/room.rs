@@ -4,6 +4,10 @@
 //! before what any has beyond that. Whole jobs go only for a queue that does not have what it is guaranteed, and only jobs of
 //! queues that hold more than they are guaranteed: both seen from the group that they have in common. The same holds of the
 //! elastic workers that go for one more worker of a job that runs; whole jobs never go for that.
+//!
+//! A job whose priority class preempts takes whole jobs of a lower priority as well: those of its own queue, and of others what
+//! these hold beyond their guarantee. The priority of a job that runs is the one with which it started, its time in the queue
+//! included; that of the waiting one is without it. So nobody is ever preempted by turns.
 
 use std::cmp::Reverse;
 
@@ -14,13 +18,13 @@ use crate::behind::Ahead;
 use crate::desk::JobId;
 use crate::fits::Block;
 use crate::job::Known;
-use crate::pass::{Passing, Victim};
+use crate::pass::{Passing, Preemption, Victim};
 
 /// Something that was given back, for a try.
 #[derive(Clone, Copy, Debug)]
 enum Given {
     Worker(JobId),
-    Whole(JobId, u32),
+    Whole(JobId, u32, Preemption),
 }
 
 impl Passing<'_> {
@@ -126,11 +130,11 @@ impl Passing<'_> {
     fn not_given(&self, known: &Known, ahead: Option<&Ahead>, given: &[Given]) -> Option<usize> {
         let (ahead, within) = (ahead?, self.gives_only(known, ahead)?);
         let amount = |one: &Given| {
-            let (Given::Worker(job) | Given::Whole(job, _)) = one;
+            let (Given::Worker(job) | Given::Whole(job, ..)) = one;
             let giver = self.desk.entry(*job).filter(|_| self.desk.is_below(*job, within))?;
             Some(match one {
                 Given::Worker(_) => giver.known.each,
-                Given::Whole(_, keeps) => giver.known.with(*keeps),
+                Given::Whole(_, keeps, _) => giver.known.with(*keeps),
             })
         };
         let sum = given.iter().filter_map(amount).fold(NOTHING, |sum, one| plus(&sum, &one));
@@ -185,7 +189,7 @@ impl Passing<'_> {
         borrowed.or(first).copied()
     }
 
-    /// A whole job that would help and holds what is guaranteed to the waiting one.
+    /// A whole job that would help, and that the waiting one preempts.
     fn next_whole(
         &self,
         givers: &[JobId],
@@ -194,7 +198,8 @@ impl Passing<'_> {
         within: Option<&Ahead>,
     ) -> Option<Given> {
         let owed = self.owed(known, block.kind);
-        if owed.is_empty() || self.growing.is_some() {
+        let outranks = known.spec.preempts && within.is_none();
+        if owed.is_empty() && !outranks || self.growing.is_some() {
             return None;
         }
         // What this pass has let in, or others were told to go for, goes first: it has not even begun.
@@ -203,10 +208,27 @@ impl Passing<'_> {
             let (giver, keeps) = self.giver(*job)?;
             let helps = within.is_none_or(|ahead| self.class_of(*job) < ahead.class)
                 && giver.with(keeps)[block.kind] > 0
-                && self.is_in_the_way(giver, known, block, within)
-                && self.is_owed_by(known, &owed, giver, block.kind);
-            helps.then_some(Given::Whole(*job, keeps))
+                && self.is_in_the_way(giver, known, block, within);
+            let why = if !helps {
+                None
+            } else if self.is_owed_by(known, &owed, giver, block.kind) {
+                Some(Preemption::Reclaimed)
+            } else {
+                let outranked = outranks && self.is_outranked(*job, giver, known, block.kind);
+                outranked.then_some(Preemption::Outranked)
+            };
+            Some(Given::Whole(*job, keeps, why?))
         })
+    }
+
+    /// Whether a job is of a lower priority than the waiting one, and not within the guarantee of another queue.
+    fn is_outranked(&self, job: JobId, giver: &Known, known: &Known, kind: usize) -> bool {
+        let borrows = || {
+            let above = |node: u32| self.desk.tree.path(known.leaf).any(|one| one == node);
+            let mut theirs = self.desk.tree.path(giver.leaf).take_while(|node| !above(*node));
+            theirs.all(|node| self.is_over(node, giver.pool, kind))
+        };
+        !giver.spec.protected && self.class_of(job) < i64::from(known.spec.priority) && borrows()
     }
 
     /// A job that holds something, and how many elastic workers it keeps as things stand in this pass; `None` when it goes.
@@ -279,7 +301,7 @@ impl Passing<'_> {
                 self.keeps.insert(job, Some(keeps.saturating_sub(1)));
                 self.future.shrink(&desk.tree, &entry.known, &entry.known.each);
             }
-            Given::Whole(job, keeps) => {
+            Given::Whole(job, keeps, _) => {
                 let Some(entry) = desk.entry(job) else { return };
                 self.keeps.insert(job, None);
                 self.future.remove(&desk.tree, &entry.known, &entry.known.with(keeps));
@@ -297,7 +319,7 @@ impl Passing<'_> {
                 }
                 self.future.grow(&desk.tree, &entry.known, &entry.known.each);
             }
-            Given::Whole(job, keeps) => {
+            Given::Whole(job, keeps, _) => {
                 let Some(entry) = desk.entry(job) else { return };
                 self.keeps.insert(job, Some(keeps));
                 self.future.add(&desk.tree, &entry.known, &entry.known.with(keeps));
@@ -341,14 +363,16 @@ impl Passing<'_> {
     /// Notes who gives back for a job.
     fn tell(&mut self, by: JobId, given: &[Given]) {
         for one in given {
-            let (Given::Worker(job) | Given::Whole(job, _)) = *one;
+            let (Given::Worker(job) | Given::Whole(job, ..)) = *one;
             if self.does_not_begin(job, by) {
                 continue;
             }
             self.out.victims.retain(|victim| victim.job() != job);
-            self.out.victims.push(match self.keeps.get(&job) {
-                Some(Some(keeps)) => Victim::Workers { job, keeps: *keeps, by },
-                _ => Victim::Whole { job, by },
+            self.out.victims.push(match (one, self.keeps.get(&job)) {
+                (_, Some(Some(keeps))) => Victim::Workers { job, keeps: *keeps, by },
+                (Given::Whole(_, _, why), _) => Victim::Whole { job, by, why: *why },
+                // Its last elastic workers were taken before it was taken whole, which is noted by itself.
+                (Given::Worker(_), _) => continue,
             });
         }
     }

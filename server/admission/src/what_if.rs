@@ -1,10 +1,13 @@
 //! What would become of jobs that nobody has asked for yet: they are put on a copy of the desk.
 
+use std::collections::HashMap;
+
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::waiting::{Explanation, StartEstimate};
 
 use crate::desk::{Desk, JobId};
 use crate::job::{Spec, State};
+use crate::pass::Victim;
 
 /// How many passes in a row are made for what starts in this moment.
 const PASSES: usize = 8;
@@ -20,6 +23,8 @@ pub enum Prospect {
         why: Box<Explanation>,
         /// When it may start; nothing where too little is known.
         start: Option<StartEstimate>,
+        /// How many whole jobs would be preempted for it.
+        preempts: usize,
     },
     /// It can never start, whatever ends.
     Never(Box<Explanation>),
@@ -59,8 +64,15 @@ impl Desk {
             }
         }
         // What the first tasks of a pipeline take, others of it wait for.
+        let mut preempts: HashMap<JobId, usize> = HashMap::new();
         for _ in 0..PASSES {
-            if !desk.pass(now, usize::MAX).more {
+            let pass = desk.pass(now, usize::MAX);
+            for victim in &pass.victims {
+                if let Victim::Whole { by, .. } = victim {
+                    *preempts.entry(*by).or_default() += 1;
+                }
+            }
+            if !pass.more {
                 break;
             }
         }
@@ -78,7 +90,11 @@ impl Desk {
                 Some(never) => Prospect::Never(never),
                 None if !is_first => Prospect::Later,
                 None => match why {
-                    Some(why) => Prospect::Waits { why: Box::new(why), start: starts.get(&job).copied() },
+                    Some(why) => Prospect::Waits {
+                        why: Box::new(why),
+                        start: starts.get(&job).copied(),
+                        preempts: preempts.get(&job).copied().unwrap_or_default(),
+                    },
                     None => Prospect::Starts,
                 },
             };

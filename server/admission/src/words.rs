@@ -88,7 +88,7 @@ fn without_amounts(why: &Explanation, project: &str) -> String {
         WaitRule::NamedLimit => used_up(why.named.as_deref().unwrap_or_default(), None),
         WaitRule::TaskParallelism | WaitRule::PipelineParallelism => in_line(why),
         WaitRule::CoolDown => {
-            "it had to give back what was borrowed, and borrows again only after a while".to_owned()
+            "it was preempted, and exceeds its guarantee again only after the cool-down".to_owned()
         }
         WaitRule::Leaving => "there is room as soon as jobs that were told to stop have ended".to_owned(),
         WaitRule::Scattered => {

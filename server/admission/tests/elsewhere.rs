@@ -168,7 +168,8 @@ fn a_forecast_counts_what_waits_elsewhere() {
     assert_eq!(case.desk.estimate(case.id("theirs"), at(3), 1).unwrap().p50, at(100));
     assert_eq!(case.why("theirs", 3).rule, WaitRule::Capacity);
     let tried = Tried { spec: long(job("new", 8)), is_first: true };
-    let Prospect::Waits { why, start } = &case.desk.what_if(vec![tried], at(4), 1, &mut || true)[0] else {
+    let Prospect::Waits { why, start, .. } = &case.desk.what_if(vec![tried], at(4), 1, &mut || true)[0]
+    else {
         panic!("it has no room")
     };
     assert_eq!(why.ahead, 2);

@@ -101,7 +101,7 @@ fn nobody_says_when_it_starts_nor_that_it_never_does() {
     assert_eq!(what_if(3), [Prospect::Starts]);
     let found = what_if(4);
     assert!(
-        matches!(&found[..], [Prospect::Waits { why, start: None }] if why.rule == WaitRule::Faulty),
+        matches!(&found[..], [Prospect::Waits { why, start: None, .. }] if why.rule == WaitRule::Faulty),
         "{found:?}"
     );
     assert!(matches!(&what_if(5)[..], [Prospect::Never(_)]), "that many there are not");

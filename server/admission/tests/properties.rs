@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use common::{Case, at, cards, group, job, project};
-use cubeloom_admission::{Ask, Desk, Elastic, JobId, NamedLimit, Settings, Spec, Victim};
+use cubeloom_admission::{Ask, Desk, Elastic, JobId, NamedLimit, Preemption, Settings, Spec, Victim};
 use cubeloom_domain::quota::{Amounts, QueueRecord, Quota, Resource};
 use proptest::prelude::*;
 
@@ -24,6 +24,8 @@ enum Op {
         more: u32,
         named: bool,
         timeout: Option<u64>,
+        /// Whether it preempts lower ones, and whether higher ones do not preempt it.
+        class: (bool, bool),
     },
     /// One that waits asks for so many cards by now.
     Ask(prop::sample::Index, u64),
@@ -32,10 +34,12 @@ enum Op {
 }
 
 fn op() -> impl Strategy<Value = Op> {
-    let wait = (0..4usize, 0..2u8, 0..3i32, 1..6u64, 0..5u32, any::<bool>(), prop::option::of(10..200u64));
+    let class = (prop::bool::weighted(0.3), prop::bool::weighted(0.2));
+    let timeout = prop::option::of(10..200u64);
+    let wait = (0..4usize, 0..2u8, 0..3i32, 1..6u64, 0..5u32, any::<bool>(), timeout, class);
     prop_oneof![
-        4 => wait.prop_map(|(project, person, priority, gpus, more, named, timeout)| {
-            Op::Wait { project, person, priority, gpus, more, named, timeout }
+        4 => wait.prop_map(|(project, person, priority, gpus, more, named, timeout, class)| {
+            Op::Wait { project, person, priority, gpus, more, named, timeout, class }
         }),
         1 => (any::<prop::sample::Index>(), 1..6u64).prop_map(|(which, gpus)| Op::Ask(which, gpus)),
         2 => any::<prop::sample::Index>().prop_map(Op::End),
@@ -101,7 +105,7 @@ impl World {
 
     fn does(&mut self, op: &Op) {
         match op {
-            Op::Wait { project, person, priority, gpus, more, named, timeout } => {
+            Op::Wait { project, person, priority, gpus, more, named, timeout, class } => {
                 self.count += 1;
                 let elastic = (*more > 0).then(|| Elastic {
                     each: Ask::of(1, 1, 1, 1),
@@ -116,6 +120,8 @@ impl World {
                     person: person.to_string(),
                     run: u128::from(self.count / 2 * 10 + *project as u64),
                     priority: *priority,
+                    preempts: class.0,
+                    protected: class.1,
                     fixed: Ask::of(1, 1, 1, *gpus),
                     elastic,
                     named: named.then(|| "few".into()).into_iter().collect(),
@@ -186,6 +192,38 @@ proptest! {
     }
 
     #[test]
+    fn only_lower_and_preemptible_jobs_are_preempted_and_for_none_that_does_not_get_their_place(
+        records in tree(), ops in prop::collection::vec(op(), 1..60)
+    ) {
+        let mut world = World::new(records);
+        for op in &ops {
+            world.does(op);
+            let mut desk = world.desk.clone();
+            let pass = desk.pass(at(world.now), usize::MAX);
+            for victim in &pass.victims {
+                let Victim::Whole { job, by, why: Preemption::Outranked } = *victim else { continue };
+                let (lower, higher) = (desk.spec(job).unwrap(), desk.spec(by).unwrap());
+                prop_assert!(higher.preempts && !lower.protected && lower.priority < higher.priority);
+            }
+            // When all who are told have gone, the ones for whom they went start.
+            let whole = pass.victims.iter().filter_map(|victim| match *victim {
+                Victim::Whole { job, by, why: Preemption::Outranked } => Some((job, by)),
+                _ => None,
+            });
+            let (gone, takers): (Vec<JobId>, Vec<JobId>) = whole.unzip();
+            if pass.victims.len() == gone.len() && world.leaving.is_empty() {
+                for job in gone {
+                    desk.remove(job, at(world.now));
+                }
+                let started: Vec<JobId> = desk.pass(at(world.now), usize::MAX).starts.iter().map(|start| start.job).collect();
+                for taker in takers {
+                    prop_assert!(started.contains(&taker), "{:?}", desk.explain(taker, at(world.now)));
+                }
+            }
+        }
+    }
+
+    #[test]
     fn what_is_named_as_the_reason_is_it(records in tree(), ops in prop::collection::vec(op(), 1..40)) {
         let mut world = World::new(records);
         for op in &ops {
@@ -236,9 +274,9 @@ proptest! {
         let waits: Vec<&Op> = ops.iter().filter(|op| matches!(op, Op::Wait { .. })).collect();
         let (mut changed, mut always) = (World::new(records.clone()), World::new(records));
         for (op, asked) in waits.iter().zip(&asked) {
-            let Op::Wait { project, person, priority, more, named, timeout, .. } = **op else { continue };
+            let Op::Wait { project, person, priority, more, named, timeout, class, .. } = **op else { continue };
             changed.does(op);
-            always.does(&Op::Wait { project, person, priority, gpus: *asked, more, named, timeout });
+            always.does(&Op::Wait { project, person, priority, gpus: *asked, more, named, timeout, class });
         }
         for (job, asked) in changed.waiting.clone().into_iter().zip(&asked) {
             changed.asks(job, *asked);
@@ -264,7 +302,7 @@ proptest! {
         for job in std::mem::take(&mut world.waiting) {
             world.desk.remove(job, at(world.now));
         }
-        let one = Op::Wait { project, person: 9, priority: 0, gpus: 1, more: 0, named: false, timeout: None };
+        let one = Op::Wait { project, person: 9, priority: 0, gpus: 1, more: 0, named: false, timeout: None, class: (false, false) };
         let quota = records.iter().find(|record| record.queue.name() == PROJECTS[project]).unwrap().quotas.values().next().unwrap().clone();
         let own = quota.guarantee.get(&Resource::Gpus).unwrap_or(0);
         let of_project = |world: &World| {

@@ -64,7 +64,18 @@ pub fn changed(now: (&RunPlan, &PlannedTask), then: (&RunPlan, &PlannedTask)) ->
 fn described((plan, task): (&RunPlan, &PlannedTask)) -> Map<String, Value> {
     let text = serde_json::to_string(task).unwrap_or_default().replace(plan.context.id.as_str(), "");
     let mut fields: Map<String, Value> = serde_json::from_str(&text).unwrap_or_default();
-    for name in ["reads", "cache", "priority", "retry", "placement", "timeout", "hang", "preflight"] {
+    for name in [
+        "reads",
+        "cache",
+        "priority",
+        "preempts",
+        "protected",
+        "retry",
+        "placement",
+        "timeout",
+        "hang",
+        "preflight",
+    ] {
         fields.remove(name);
     }
     let names: Vec<&str> = task.needs.iter().map(|ix| plan.task(*ix).name.as_str()).collect();

@@ -24,6 +24,7 @@ use crate::lowered::{Bindings, Lowered};
 use crate::model::Usable;
 use crate::monitoring::Reading;
 use crate::outcome::Failure;
+use crate::priority::PriorityClass;
 use crate::quantity::{Bytes, Cpu, is_zero};
 use crate::quota::QueueRecord;
 use crate::resources::{Amount, Resources};
@@ -109,6 +110,9 @@ pub struct Facts {
     /// tasks that name none.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub max_priority: BTreeMap<String, i32>,
+    /// The priority classes. `None`: this is not a place to ask.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub priority_classes: Option<Vec<PriorityClass>>,
     /// Debian packages that templates ask for and that are not there. `None`: this is not a place to ask.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub installed_apt: Option<Vec<String>>,

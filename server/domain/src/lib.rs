@@ -39,6 +39,7 @@ pub mod pace;
 pub mod pipeline;
 pub mod plan;
 pub mod preflight;
+pub mod priority;
 pub mod problem;
 pub mod quantity;
 pub mod quota;

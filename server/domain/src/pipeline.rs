@@ -14,6 +14,7 @@ use crate::canvas::Canvas;
 use crate::hang::{HangAction, HangPolicy};
 use crate::outcome::FailureKind;
 use crate::preflight::PreflightUse;
+use crate::priority::Priority;
 use crate::quantity::Span;
 use crate::resources::ResourceRequest;
 use crate::search::Search;
@@ -53,9 +54,12 @@ pub struct Pipeline {
     /// How many of its runs may be active at the same time; others wait.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub max_active_runs: Option<u32>,
-    /// Larger goes first; between -1000 and 1000, 0 when absent.
+    /// A number or the name of a priority class; larger goes first, 0 when absent.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub priority: Option<i32>,
+    pub priority: Option<Priority>,
+    /// Whether its jobs may be preempted for others of a higher priority; true when absent.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub preemptible: Option<bool>,
     /// When it runs by itself.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub schedule: Option<Schedule>,
@@ -191,9 +195,12 @@ pub struct Task {
     /// Where its workers go; over the pipeline's.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub placement: Option<Box<Placement>>,
-    /// Larger goes first; over the pipeline's.
+    /// A number or the name of a priority class; larger goes first; over the pipeline's.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub priority: Option<i32>,
+    pub priority: Option<Priority>,
+    /// Whether its jobs may be preempted for others of a higher priority; over the pipeline's.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub preemptible: Option<bool>,
     /// Named limits that it holds while it runs.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub limits: Vec<String>,

@@ -227,6 +227,12 @@ pub struct PlannedTask {
     /// Larger goes first.
     #[serde(skip_serializing_if = "is_default", default)]
     pub priority: i32,
+    /// Whether jobs of a lower priority are preempted for it.
+    #[serde(skip_serializing_if = "is_default", default)]
+    pub preempts: bool,
+    /// Whether no job of a higher priority preempts it.
+    #[serde(skip_serializing_if = "is_default", default)]
+    pub protected: bool,
     /// Named limits that each of its jobs holds while it runs.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub limits: Vec<String>,

@@ -67,6 +67,8 @@ pub enum Code {
     UnknownModel,
     /// A pipeline that the project does not have.
     UnknownPipeline,
+    /// A priority class that does not exist.
+    UnknownPriority,
     /// A cluster, node group or framework that does not exist here.
     UnknownPlace,
     /// More than any node, or all nodes together, have.

@@ -41,6 +41,7 @@ pub(crate) fn facts(config: &LocalConfig, gpus: &Gpus) -> Facts {
         people: None,
         limits: None,
         max_priority: BTreeMap::new(),
+        priority_classes: None,
         installed_apt: Some(installed_apt()),
         kubernetes: None,
         slurm: None,

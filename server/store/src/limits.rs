@@ -5,11 +5,10 @@ use cubeloom_domain::limit::Limit;
 use cubeloom_domain::{AttemptKey, Timestamp};
 use sqlx::any::AnyRow;
 
+use crate::defined::Defined;
 use crate::error::StoreError;
-use crate::query::execute;
-use crate::revision::Target;
 use crate::values::{Columns, Values};
-use crate::{Change, Store, audit, listen};
+use crate::{Change, Store};
 
 /// An attempt that was started with limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,14 +21,39 @@ pub struct LimitedStart {
     pub limits: Vec<String>,
 }
 
+impl Defined for Limit {
+    const WHAT: &'static str = "limit";
+    const TABLE: &'static str = "limits";
+    const COLUMNS: &'static [&'static str] = &["at_once", "a_minute", "description"];
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn write(&self, values: &mut Values) -> Result<(), StoreError> {
+        values.maybe_int(self.at_once)?.maybe_int(self.a_minute)?;
+        values.maybe_text(self.description.as_deref())?;
+        Ok(())
+    }
+
+    fn read(columns: &mut Columns<'_>) -> Result<Self, StoreError> {
+        Ok(Self {
+            name: columns.text()?.into(),
+            at_once: columns.maybe_int()?,
+            a_minute: columns.maybe_int()?,
+            description: columns.maybe_text()?,
+            revision: columns.int()?,
+        })
+    }
+}
+
 impl Store {
     /// The limits that there are, by name.
     ///
     /// # Errors
     /// When the database refuses.
     pub async fn limits(&self) -> Result<Vec<Limit>, StoreError> {
-        let sql = "SELECT name, at_once, a_minute, description, revision FROM limits ORDER BY name";
-        self.all(sql, Values::new("limit", 0), read).await
+        self.all_defined().await
     }
 
     /// Returns a limit.
@@ -37,8 +61,7 @@ impl Store {
     /// # Errors
     /// When the database refuses.
     pub async fn limit(&self, name: &str) -> Result<Option<Limit>, StoreError> {
-        let sql = "SELECT name, at_once, a_minute, description, revision FROM limits WHERE name = $1";
-        self.one(sql, Values::texts("limit", &[name])?, read).await
+        self.defined(name).await
     }
 
     /// Sets a limit; its revision is given here. `expected` is 0 for one that must not be there yet.
@@ -51,33 +74,7 @@ impl Store {
         expected: Option<u64>,
         audit: &AuditEntry,
     ) -> Result<Change, StoreError> {
-        let change = self
-            .transact(async |connection| {
-                let mut change = target(&limit.name, expected).take(self.backend(), connection).await?;
-                let is_new = change == Change::Missing;
-                if is_new {
-                    change = if expected.unwrap_or(0) == 0 { Change::Done(1) } else { Change::Stale(0) };
-                }
-                let Change::Done(revision) = change else { return Ok(change) };
-                let mut values = Values::texts("limit", &[&limit.name])?;
-                values.maybe_int(limit.at_once)?.maybe_int(limit.a_minute)?;
-                values.maybe_text(limit.description.as_deref())?.int(revision)?;
-                let sql = if is_new {
-                    "INSERT INTO limits (name, at_once, a_minute, description, revision) \
-                     VALUES ($1, $2, $3, $4, $5) ON CONFLICT (name) DO NOTHING"
-                } else {
-                    "UPDATE limits SET at_once = $2, a_minute = $3, description = $4, revision = $5 \
-                     WHERE name = $1"
-                };
-                if execute(connection, sql, values).await? == 0 {
-                    // Somebody else made it at the same moment.
-                    return Ok(Change::Stale(1));
-                }
-                audit::write(connection, audit).await?;
-                listen::notify(self.backend(), connection).await?;
-                Ok(change)
-            })
-            .await?;
+        let change = self.define(limit, expected, audit).await?;
         self.wake_if_done(change);
         Ok(change)
     }
@@ -92,18 +89,7 @@ impl Store {
         expected: Option<u64>,
         audit: &AuditEntry,
     ) -> Result<Change, StoreError> {
-        let change = self
-            .transact(async |connection| {
-                let change = target(name, expected).take(self.backend(), connection).await?;
-                if matches!(change, Change::Done(_)) {
-                    let values = Values::texts("limit", &[name])?;
-                    execute(connection, "DELETE FROM limits WHERE name = $1", values).await?;
-                    audit::write(connection, audit).await?;
-                    listen::notify(self.backend(), connection).await?;
-                }
-                Ok(change)
-            })
-            .await?;
+        let change = self.undefine::<Limit>(name, expected, audit).await?;
         self.wake_if_done(change);
         Ok(change)
     }
@@ -126,21 +112,6 @@ impl Store {
             self.wake();
         }
     }
-}
-
-fn target(name: &str, expected: Option<u64>) -> Target<'_, 1> {
-    Target { table: "limits", key: [("name", name)], expected }
-}
-
-fn read(row: &AnyRow) -> Result<Limit, StoreError> {
-    let mut columns = Columns::of("limit", row);
-    Ok(Limit {
-        name: columns.text()?.into(),
-        at_once: columns.maybe_int()?,
-        a_minute: columns.maybe_int()?,
-        description: columns.maybe_text()?,
-        revision: columns.int()?,
-    })
 }
 
 fn start(row: &AnyRow) -> Result<LimitedStart, StoreError> {

@@ -16,8 +16,16 @@ use crate::query::{collect, execute};
 use crate::values::{Columns, Values};
 use crate::{Store, audit, listen, projects};
 
-/// The actions of the audit log that are the history of quotas and named limits.
-const ACTIONS: [&str; 5] = ["queue.set", "queue.delete", "queue.change", "limit.set", "limit.delete"];
+/// The actions of the audit log that are the history of quotas, concurrency limits and priority classes.
+const ACTIONS: [&str; 7] = [
+    "queue.set",
+    "queue.delete",
+    "queue.change",
+    "limit.set",
+    "limit.delete",
+    "priority_class.set",
+    "priority_class.delete",
+];
 
 /// What became of changes of the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]

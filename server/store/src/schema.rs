@@ -36,6 +36,7 @@ const MIGRATIONS: &[(i64, &str)] = &[
     (26, include_str!("../../../migrations/0026_mails.sql")),
     (27, include_str!("../../../migrations/0027_audit.sql")),
     (28, include_str!("../../../migrations/0028_sizing_chosen.sql")),
+    (29, include_str!("../../../migrations/0029_priority_classes.sql")),
 ];
 
 /// Makes two programs that start together take turns; the transaction's end lets go of it.

@@ -34,6 +34,7 @@ pub fn pipeline(name: &str) -> PipelineBuilder {
         parallelism: None,
         max_active_runs: None,
         priority: None,
+        preemptible: None,
         schedule: None,
         cluster: None,
         sizing: None,

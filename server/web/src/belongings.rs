@@ -14,7 +14,8 @@ use crate::secrets;
 pub const WORKSPACE: &str = "workspace";
 
 /// Adds to what a cluster has the secrets that a run of `user` in `project` may use, and the project's volumes, registries,
-/// models, pipelines and people, the priority that its tasks may name, and the limits that there are, so that planning knows them. The project's volumes go over those of the configuration.
+/// models, pipelines and people, the priorities that its tasks may name, and the limits that there are, so that planning knows
+/// them. The project's volumes go over those of the configuration.
 ///
 /// # Errors
 /// When the database does not answer.
@@ -36,6 +37,7 @@ pub async fn add_to_facts(
     facts.pipelines = Some(store.pipeline_names(project).await?);
     facts.people = Some(store.people_of(project).await?);
     facts.max_priority = max_priority(&store.queues().await?, project, facts);
+    facts.priority_classes = Some(store.priority_classes().await?);
     facts.limits = Some(store.limits().await?.into_iter().map(|limit| limit.name).collect());
     Ok(())
 }

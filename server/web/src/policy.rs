@@ -290,6 +290,7 @@ pub const POLICY: &[Rule] = &[
     row("DELETE", "/api/v1/clusters/{cluster}", Administrator, Admin),
     row("GET", "/api/v1/clusters/{cluster}/settings", Administrator, Admin),
     row("GET", "/api/v1/clusters/{cluster}/check", Administrator, Admin),
+    row("POST", "/api/v1/clusters/{cluster}/give-up", Administrator, Admin),
     row("PUT", "/api/v1/clusters/{cluster}/aside/{node}", Administrator, Admin),
     row("DELETE", "/api/v1/clusters/{cluster}/aside/{node}", Administrator, Admin),
     // Of projects that somebody is no member of, these tell sums only.
@@ -315,6 +316,10 @@ pub const POLICY: &[Rule] = &[
     row("GET", "/api/v1/limits/{limit}", Person, Read),
     row("PUT", "/api/v1/limits/{limit}", Administrator, Admin),
     row("DELETE", "/api/v1/limits/{limit}", Administrator, Admin),
+    row("GET", "/api/v1/priority-classes", Person, Read),
+    row("GET", "/api/v1/priority-classes/{class}", Person, Read),
+    row("PUT", "/api/v1/priority-classes/{class}", Administrator, Admin),
+    row("DELETE", "/api/v1/priority-classes/{class}", Administrator, Admin),
     row("GET", "/quotas", Person, Read),
     // Usage, prices, budgets and statements.
     row("GET", "/api/v1/holders", Person, Read),

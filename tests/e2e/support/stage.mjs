@@ -56,6 +56,7 @@ export async function stage(server) {
   // Nobody is there, and the address is refused: the page shows a message that was not taken.
   const rules = { events: ["run_failed", "task_waiting"], pipelines: ["brittle", "count"] };
   await api("POST", "/projects/default/alerts", { name: "On duty", kind: "webhook", address: "http://127.0.0.1:9/in", secret: "s3cret", rules });
+  await api("PUT", "/priority-classes/urgent", { priority: 500, preempts: "lower", description: "Retraining of what serves customers" }, { "if-match": '"0"' });
   await api("PUT", "/limits/hdfs-prod", { at_once: 10, a_minute: 100, description: "The name node of production" }, { "if-match": '"0"' });
   const runs = [];
   for (const body of [{ pipeline: "count" }, { pipeline: "count", parameters: { steps: 6 } }, { pipeline: "brittle" }]) {

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::api::runs::help::{document, start, task, until, until_task};
+use crate::api::runs::help::{document, of_task, start, task, until, until_task};
 use crate::api::support::{Answer, Client, Server, Who};
-use crate::support::wait_for;
+use crate::support::{TestApp, wait_for};
 
 /// A quota of the server's own machine, which has 8 cores here.
 fn local(quota: &Value) -> Value {
@@ -364,4 +364,78 @@ fn a_named_limit_that_says_nothing_is_refused() {
     ada.get("/limits/api").expect(404);
     server.as_(Who::Owner).put("/limits/api", "*", &json!({"at_once": 1})).expect(403);
     assert_eq!(ada.get("/limits").expect(200).json()["items"], json!([]));
+}
+
+#[test]
+fn a_job_of_a_class_that_preempts_gets_the_place_of_a_lower_one_and_says_so_before() {
+    let mut app = TestApp::new();
+    app.set("CUBELOOM_SHARING_COOL_DOWN", "0s");
+    let server = Server::start_in(app);
+    let (ada, editor) = (server.as_(Who::Administrator), server.as_(Who::Editor));
+    ada.put("/priority-classes/urgent", "\"0\"", &json!({"priority": 500, "preempts": "lower"})).expect(200);
+    let doc = |name: &str, script: &str, more: &str| {
+        let text = format!("{more}tasks:\n{}", task(name, script, ""));
+        document(name, &text).replace("cpu: 100m", "cpu: 8")
+    };
+    let low = start(&editor, &doc("low", "sleep 600", ""));
+    until_task(&editor, &low, "low", "running");
+    let urgent = doc("urgent", "true", "priority: urgent\n");
+    let forecast = editor.post("/projects/default/forecast", &json!({"document": urgent})).expect(200).json();
+    let outlook = &forecast["tasks"][0];
+    assert_eq!((&outlook["outlook"], &outlook["rule"]), (&json!("waits"), &json!("leaving")), "{forecast}");
+    assert_eq!(outlook["message"], "preempts 1 job, and starts when it has ended");
+    assert_eq!(outlook["holders"][0]["run"], json!(low), "who would be stopped is named: {forecast}");
+    let run = start(&editor, &urgent);
+    until(&editor, &run, "succeeded");
+    let attempts = || editor.get(&format!("/runs/{low}/tasks/low/instances/0/attempts")).expect(200).json();
+    let failure = attempts()["items"][0]["failure"].clone();
+    assert_eq!(failure["kind"], "preempted", "{failure}");
+    assert_eq!(failure["message"], "it was preempted for `urgent`, which has a higher priority");
+    wait_for("its next attempt", || attempts()["items"][1]["state"] == "running");
+    editor.post(&format!("/runs/{low}/cancel"), &json!({}));
+    until(&editor, &low, "cancelled");
+    // What is not preemptible stays: the other waits.
+    let kept = start(&editor, &doc("kept", "sleep 600", "preemptible: false\n"));
+    until_task(&editor, &kept, "kept", "running");
+    let run = start(&editor, &urgent);
+    wait_for("a reason", || of_task(&editor, &run, "urgent")["wait"]["why"]["rule"] == "capacity");
+    for run in [kept, run] {
+        editor.post(&format!("/runs/{run}/cancel"), &json!({}));
+    }
+}
+
+#[test]
+fn a_priority_class_is_checked_and_kept_by_administrators() {
+    let server = Server::start();
+    let ada = server.as_(Who::Administrator);
+    let refused = |path: &str, body: Value| mistake(&ada.put(path, "*", &body).expect(422));
+    let found = |path: &str, code: &str| (path.to_owned(), code.to_owned());
+    assert_eq!(
+        refused("/priority-classes/a", json!({"priority": 1001})),
+        found("/priority", "invalid_value")
+    );
+    assert_eq!(refused("/priority-classes/No", json!({"priority": 1})), found("/class", "invalid_name"));
+    ada.put("/priority-classes/a", "*", &json!({"priority": 1, "preempts": "higher"})).expect(422);
+    ada.put("/priority-classes/a", "*", &json!({})).expect(422);
+    server.as_(Who::Owner).put("/priority-classes/a", "*", &json!({"priority": 1})).expect(403);
+    ada.put("/priority-classes/a", "\"0\"", &json!({"priority": 1})).expect(200);
+    ada.put("/priority-classes/a", "\"0\"", &json!({"priority": 2})).expect(412);
+    let high = json!({"priority": 7, "preempts": "lower", "description": "for the release"});
+    ada.put("/priority-classes/b", "\"0\"", &high).expect(200);
+    let viewer = server.as_(Who::Viewer);
+    let listed = viewer.get("/priority-classes").expect(200).json();
+    let names: Vec<&str> =
+        listed["items"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["b", "a"], "the highest first");
+    assert_eq!(listed["items"][1]["preempts"], "never");
+    let page = viewer.get("page:/quotas").expect(200).text();
+    assert!(page.contains("for the release") && page.contains("priority-class/b"), "{page}");
+    let of_one = viewer.get("/quotas/history?queue=priority-class/b").expect(200).json();
+    assert_eq!(of_one["items"][0]["after"], high, "{of_one}");
+    // A document that names one that is not there is refused at its field.
+    ada.delete("/priority-classes/b", "\"1\"").expect(204);
+    let text = document("p", &format!("priority: b\ntasks:\n{}", task("t", "true", "")));
+    let answer =
+        server.as_(Who::Editor).post("/projects/default/runs", &json!({"document": text})).expect(422);
+    assert_eq!(mistake(&answer), found("/priority", "unknown_priority"));
 }

@@ -45,6 +45,7 @@ fn things(server: &Server, ada: &Client) -> Vec<(&'static str, String)> {
     let hook = made("/projects/default/pipelines/probe/hooks", json!({"name": "nightly"}));
     ada.put("/quotas/groups/research", "*", &json!({})).expect(200);
     ada.put("/limits/hdfs-prod", "*", &json!({"at_once": 9})).expect(200);
+    ada.put("/priority-classes/urgent", "*", &json!({"priority": 9})).expect(200);
     ada.put("/projects/default/budgets/2999-01", "*", &json!({"amount": "1"})).expect(201);
     let price = made("/prices", json!({"cluster": "local"}));
     let channel = json!({"name": "ops", "kind": "webhook", "address": "https://127.0.0.1:9/in",

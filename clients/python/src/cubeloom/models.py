@@ -1875,6 +1875,63 @@ class PriceChange(TypedDict):
     """
 
 
+class PriorityClassBody(TypedDict):
+    """
+    Definition of a priority class.
+    """
+
+    priority: int
+    """
+    Priority, from -1000 to 1000. Higher goes first.
+    """
+    preempts: NotRequired[Literal['never', 'lower']]
+    """
+    Which jobs are preempted for a job of this class that has no capacity. Default: `never`.
+    """
+    description: NotRequired[str | None]
+    """
+    What the class is for, in one line.
+    """
+
+
+class PriorityClassView(TypedDict):
+    """
+    Priority class.
+    """
+
+    name: str
+    """
+    Name by which pipelines and tasks refer to the class.
+    """
+    priority: int
+    """
+    Priority, from -1000 to 1000. Higher goes first.
+    """
+    preempts: Literal['never', 'lower']
+    """
+    Which jobs are preempted for a job of this class that has no capacity.
+    """
+    description: NotRequired[str | None]
+    """
+    What the class is for.
+    """
+    revision: int
+    """
+    Revision number, used as the ETag.
+    """
+
+
+class PriorityClassesView(TypedDict):
+    """
+    All priority classes.
+    """
+
+    items: list[PriorityClassView]
+    """
+    Priority classes, the highest priority first.
+    """
+
+
 class ProblemView(TypedDict):
     """
     A problem in the input.
@@ -6278,7 +6335,7 @@ class PageProjectView(TypedDict):
 
 class Item24(TypedDict):
     """
-    A change of the quota tree or of a concurrency limit.
+    A change of the quota tree, of a concurrency limit or of a priority class.
     """
 
     id: str
@@ -6295,7 +6352,7 @@ class Item24(TypedDict):
     """
     queue: str
     """
-    What changed: `project/NAME`, `group/NAME` or `limit/NAME`. If several items changed, their names are
+    What changed: `project/NAME`, `group/NAME`, `limit/NAME` or `priority-class/NAME`. If several items changed, their names are
     separated by spaces, and `before` and `after` contain each item by name.
     """
     before: NotRequired[Any]
@@ -7073,7 +7130,7 @@ class QueueView(TypedDict):
 
 class QuotaChangeView(TypedDict):
     """
-    A change of the quota tree or of a concurrency limit.
+    A change of the quota tree, of a concurrency limit or of a priority class.
     """
 
     id: str
@@ -7090,7 +7147,7 @@ class QuotaChangeView(TypedDict):
     """
     queue: str
     """
-    What changed: `project/NAME`, `group/NAME` or `limit/NAME`. If several items changed, their names are
+    What changed: `project/NAME`, `group/NAME`, `limit/NAME` or `priority-class/NAME`. If several items changed, their names are
     separated by spaces, and `before` and `after` contain each item by name.
     """
     before: NotRequired[Any]
@@ -7572,7 +7629,7 @@ class StandingView(TypedDict):
     state: str
     """
     Connection state: `connected`, `away` (unreachable), `refused` (the cluster no longer recognizes the server),
-    or `unknown` (not contacted yet).
+    `given_up` (an administrator gave it up), or `unknown` (not contacted yet).
     """
     since: NotRequired[str | None]
     why: NotRequired[str | None]
@@ -7961,6 +8018,7 @@ class AddedClusterView(ClusterBody):
     """
     Registration time.
     """
+    given_up_at: NotRequired[str | None]
     revision: int
     """
     Revision number, incremented with each change. In quotes, it is the ETag.

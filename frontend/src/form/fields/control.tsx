@@ -42,6 +42,7 @@ export function Control(parts: ControlParts) {
     case "text":
     case "pipeline":
     case "scalar":
+    case "priority":
     case "number":
       return <LineField {...parts} />;
     case "file":
@@ -67,19 +68,21 @@ export function Control(parts: ControlParts) {
 
 const READ: Partial<Record<Kind["type"], (text: string) => Json | undefined>> = {
   number: readNumber,
+  priority: readNumber,
   scalar: (text) => (text === "" ? undefined : readScalar(text)),
 };
 
 function LineField({ path, kind, bound, ties, title, labelled, placeholder, plain }: ControlParts) {
   const { knowledge } = useForm();
   const draft = useDraft(bound, READ[kind.type] ?? readText, shown);
+  const names = kind.type === "pipeline" ? knowledge.pipelines : kind.type === "priority" ? knowledge.priorities : undefined;
   const inputMode = kind.type === "number" ? (kind.integer ? "numeric" : "decimal") : undefined;
   return (
     <TextField
       id={ties.id} text={draft.text} onText={draft.change} onLeave={draft.leave} label={labelled ? title : undefined}
       describedBy={ties.describedBy} invalid={ties.invalid} readOnly={bound.readOnly} inputMode={inputMode}
       placeholder={bound.mixed ? t("form.mixed") : bound.value === undefined || bound.value === null ? placeholder : ""}
-      long={kind.type === "text" && kind.long} path={plain ? undefined : path} names={kind.type === "pipeline" ? knowledge.pipelines : undefined}
+      long={kind.type === "text" && kind.long} path={plain && !names ? undefined : path} names={names}
     />
   );
 }

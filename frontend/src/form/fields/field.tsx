@@ -33,7 +33,7 @@ export interface FieldParts {
 }
 
 /** Kinds whose control is text, in which an expression can be written anyway. */
-const TEXTUAL: readonly Kind["type"][] = ["text", "scalar", "number", "file", "code", "yaml"];
+const TEXTUAL: readonly Kind["type"][] = ["text", "scalar", "number", "priority", "file", "code", "yaml"];
 /** Kinds with more than one control. */
 const COMPOSITE: readonly Kind["type"][] = ["list", "map", "object", "variants"];
 

@@ -20,6 +20,8 @@ export function fits(kind: Kind, value: Json | undefined): boolean {
       return typeof value === "string";
     case "scalar":
       return typeof value !== "object";
+    case "priority":
+      return typeof value === "string" || Number.isInteger(value);
     case "number":
       return typeof value === "number" && (!kind.integer || Number.isInteger(value));
     case "boolean":

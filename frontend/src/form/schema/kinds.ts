@@ -14,6 +14,8 @@ export type Kind =
   | { type: "file" }
   /** Text, a number, or true or false, as the elements of a command are. */
   | { type: "scalar" }
+  /** A whole number from -1000 to 1000, or the name of a priority class. */
+  | { type: "priority" }
   | { type: "number"; integer: boolean; minimum?: number; maximum?: number }
   | { type: "boolean" }
   | { type: "choice"; options: readonly Json[] }

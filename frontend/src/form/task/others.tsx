@@ -7,7 +7,7 @@ import { Fold } from "../fold";
 
 const KNOWN = new Set([
   "name", "template", "description", "arguments", "needs", "trigger", "when", "for_each", "search", "resources", "role_resources", "setup", "env", "secrets",
-  "volumes", "retry", "timeout", "priority", "limits", "elastic", "outputs", "cache", "sizing", "placement",
+  "volumes", "retry", "timeout", "priority", "preemptible", "limits", "elastic", "outputs", "cache", "sizing", "placement",
 ]);
 
 /** The part; nothing when there is nothing. */

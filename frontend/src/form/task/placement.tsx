@@ -35,12 +35,13 @@ export function PlacementPart({ name, cluster = false }: { name: string; cluster
   const groups = [...new Set(places.flatMap((place) => place.node_groups))];
   const summary = tasks.length > 1 ? "" : placementInWords(valueAt(root, ["placement"]), valueAt(root, ["priority"]), cluster ? valueAt(root, ["cluster"]) : undefined, valueAt(root, ["limits"]));
   return (
-    <Fold name={name} title={t("form.placement")} keys={["placement", "priority", "limits", "sizing", ...(cluster ? ["cluster"] : [])]} summary={summary}>
+    <Fold name={name} title={t("form.placement")} keys={["placement", "priority", "preemptible", "limits", "sizing", ...(cluster ? ["cluster"] : [])]} summary={summary}>
       {cluster ? <WordField path={["cluster"]} title={t("form.cluster")} options={places.map((place) => place.name)} /> : null}
       <div className="form-row">
-        <Field path={["priority"]} kind={{ type: "number", integer: true, minimum: -1000, maximum: 1000 }} title={t("form.priority")} help={t("form.priority-help")} placeholder="0" plain />
+        <Field path={["priority"]} kind={{ type: "priority" }} title={t("form.priority")} help={t("form.priority-help")} placeholder="0" plain />
         <WordField path={["sizing"]} title={t("form.sizing")} options={["off", "advise", "auto"]} />
       </div>
+      <Field path={["preemptible"]} kind={{ type: "boolean" }} title={t("form.preemptible")} help={t("form.preemptible-help")} usual={cluster || tasks.length > 1 ? true : undefined} plain />
       {cluster || tasks.length > 1 ? null : <LimitsField />}
       <div className="form-row">
         <WordField path={["placement", "spread"]} title={t("form.spread")} options={["preferred", "required", "none"]} />

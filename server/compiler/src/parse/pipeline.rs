@@ -6,11 +6,12 @@ use cubeloom_domain::Code;
 use cubeloom_domain::pipeline::{
     After, Arrival, CatchUp, EndState, Parameter, ParameterType, Pipeline, Schedule, Task,
 };
+use cubeloom_domain::priority::Priority;
 
 use super::canvas::canvas;
 use super::decode::Decoder;
 use super::keys;
-use super::node::Node;
+use super::node::{Kind, Node};
 use super::placement::placement;
 use super::task::{sizing, task};
 
@@ -33,6 +34,7 @@ pub fn pipeline(d: &mut Decoder, node: &Node<'_>) -> Option<Pipeline> {
         parallelism: d.optional(map, "parallelism", |d, node| d.count(node, 1)),
         max_active_runs: d.optional(map, "max_active_runs", |d, node| d.count(node, 1)),
         priority: d.optional(map, "priority", priority),
+        preemptible: d.optional(map, "preemptible", Decoder::boolean),
         schedule: d.optional(map, "schedule", schedule),
         cluster: d.optional(map, "cluster", Decoder::name),
         sizing: d.optional(map, "sizing", sizing),
@@ -105,8 +107,11 @@ pub fn is_variable(name: &str) -> bool {
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-pub fn priority(d: &mut Decoder, node: &Node<'_>) -> Option<i32> {
-    d.integer(node, -1000, 1000)
+pub fn priority(d: &mut Decoder, node: &Node<'_>) -> Option<Priority> {
+    match node.kind {
+        Kind::String(_) => d.name(node).map(Priority::Class),
+        _ => d.integer(node, -1000, 1000).map(Priority::Number),
+    }
 }
 
 pub fn span(d: &mut Decoder, node: &Node<'_>) -> Option<cubeloom_domain::Span> {

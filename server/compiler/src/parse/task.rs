@@ -45,6 +45,7 @@ pub fn task(d: &mut Decoder, node: &Node<'_>) -> Option<Task> {
         search: d.optional(map, "search", search).map(Box::new),
         placement: d.optional(map, "placement", placement).map(Box::new),
         priority: d.optional(map, "priority", priority),
+        preemptible: d.optional(map, "preemptible", Decoder::boolean),
         limits: d.optional(map, "limits", |d, node| d.list(node, Decoder::name)).unwrap_or_default(),
         elastic: d.optional(map, "elastic", elastic),
         sizing: d.optional(map, "sizing", sizing),

@@ -11,6 +11,7 @@ mod local;
 mod models;
 mod named;
 mod prepared;
+mod priority;
 mod resolve;
 mod roles;
 mod search;

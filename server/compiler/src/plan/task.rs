@@ -7,6 +7,7 @@ use std::time::Duration;
 use cubeloom_domain::job::PythonEnvironment;
 use cubeloom_domain::pipeline::{Cache, HangRule, Placement, Retry, RetryOn, Task};
 use cubeloom_domain::plan::{CachePolicy, PlannedImage, PlannedTask, RetryPolicy};
+use cubeloom_domain::priority::Preempts;
 use cubeloom_domain::{Code, Span, TaskIx, requirement};
 use serde_json::{Value, json};
 
@@ -84,6 +85,7 @@ impl Planner<'_> {
             doer => self.check_without_workers(prefix, task, doer),
         }
         let preflight = self.preflight(prefix, task, prepared, &roles);
+        let (priority, preempts) = self.priority(prefix, task);
         let names: Vec<&str> = roles.planned.iter().map(|role| role.name.as_str()).collect();
         PlannedTask {
             name: task.name.clone(),
@@ -113,7 +115,9 @@ impl Planner<'_> {
             timeout: task.timeout,
             hang: task.hang.as_ref().map(HangRule::policy).unwrap_or_default(),
             preflight,
-            priority: self.priority(prefix, task),
+            priority,
+            preempts: preempts == Preempts::Lower,
+            protected: task.preemptible.or(self.pipeline.preemptible) == Some(false),
             limits: self.limits(prefix, task, prepared.framework.doer()),
             placement: self.placement(prefix, task),
             sizing: task.sizing.or(self.pipeline.sizing),
@@ -121,25 +125,6 @@ impl Planner<'_> {
             cache: self.cache(prefix, task, sight),
             arguments: arguments.planned(words, &prepared.template.parameters, task),
         }
-    }
-
-    /// The priority of a task: no more than its project's tasks may name.
-    fn priority(&mut self, prefix: &str, task: &Task) -> i32 {
-        let placements = [task.placement.as_deref(), self.pipeline.placement.as_ref()];
-        let group = placements.into_iter().flatten().find_map(|placement| placement.node_group.as_deref());
-        let most = self.facts.max_priority.get(group.unwrap_or_default()).copied();
-        let most = most.unwrap_or(i32::MAX);
-        let (path, named) = match (task.priority, self.pipeline.priority) {
-            (Some(own), _) => (format!("{prefix}/priority"), own),
-            (None, Some(all)) => ("/priority".to_owned(), all),
-            (None, None) => return most.min(0),
-        };
-        let is_told = self.problems.iter().any(|problem| problem.path == path);
-        if named > most && !is_told {
-            let message = format!("a task of this project may have a priority of {most} at most here");
-            self.problem(Code::InvalidValue, path, message);
-        }
-        named
     }
 
     /// The tasks whose outputs the expressions of a task read.

@@ -2,6 +2,7 @@
 
 use cubeloom_compiler::{check_pipeline, parse_pipeline, validate};
 use cubeloom_domain::executor::{Facts, GpuFacts, NodeFacts};
+use cubeloom_domain::priority::{Preempts, PriorityClass};
 use cubeloom_domain::{Bytes, Code, Cpu, JsonMap, Problem, Severity};
 use serde_json::json;
 
@@ -345,4 +346,41 @@ fn a_mistake_is_told_once() {
     let (_, problems) = check_pipeline(text, &fixtures(), &machine());
     let codes: Vec<Code> = problems.iter().map(|problem| problem.code).collect();
     assert_eq!(codes, [Code::UndefinedName, Code::InvalidExpression], "{problems:#?}");
+}
+
+#[test]
+fn a_priority_class_gives_its_priority_and_one_that_is_not_there_is_refused() {
+    let text = "apiVersion: cubeloom/v1\nkind: Pipeline\nname: p\npriority: urgent\npreemptible: false\ntasks:\n  \
+                - {name: a, template: echo, arguments: {words: [a]}}\n  \
+                - {name: b, template: echo, arguments: {words: [b]}, priority: 900, preemptible: true}\n  \
+                - {name: c, template: echo, arguments: {words: [c]}, priority: batch}\n";
+    let class = |name: &str, priority, preempts| PriorityClass {
+        name: name.into(),
+        priority,
+        preempts,
+        description: None,
+        revision: 1,
+    };
+    let classes = vec![class("urgent", 50, Preempts::Lower), class("batch", -50, Preempts::Never)];
+    let facts = Facts { priority_classes: Some(classes), ..machine() };
+    let planned = try_plan(text, JsonMap::new(), &fixtures(), &facts).unwrap();
+    let got: Vec<_> =
+        planned.plan.tasks.iter().map(|task| (task.priority, task.preempts, task.protected)).collect();
+    assert_eq!(got, [(50, true, true), (900, false, false), (-50, false, true)], "numbers preempt nothing");
+    // Each mistake once, also of the pipeline's class that all tasks would have.
+    let wrong = text.replace("urgent", "urgnt").replace(", priority: 900", "");
+    let refused = try_plan(&wrong, JsonMap::new(), &fixtures(), &facts).unwrap_err();
+    assert_eq!(refused.len(), 1, "{refused:?}");
+    assert_eq!((refused[0].code, refused[0].path.as_str()), (Code::UnknownPriority, "/priority"));
+    assert_eq!(refused[0].message, "there is no priority class `urgnt`; did you mean `urgent`?");
+    // The bound of the project holds for classes, too.
+    let bounded = Facts { max_priority: [(String::new(), 10)].into(), ..facts };
+    let refused = try_plan(text, JsonMap::new(), &fixtures(), &bounded).unwrap_err();
+    assert_eq!(
+        refused.iter().map(|one| one.path.as_str()).collect::<Vec<_>>(),
+        ["/priority", "/tasks/1/priority"]
+    );
+    // Where there is nobody to ask, the document is taken as it is.
+    let planned = try_plan(text, JsonMap::new(), &fixtures(), &machine()).unwrap();
+    assert_eq!((planned.plan.tasks[0].priority, planned.plan.tasks[0].preempts), (0, false));
 }

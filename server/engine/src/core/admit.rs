@@ -42,6 +42,13 @@ impl Core {
 
     fn admit_to(&mut self, cluster: &str, now: Timestamp) -> bool {
         let Some(place) = self.places.get_mut(cluster) else { return false };
+        if let Some(failure) = place.given_up() {
+            for at in place.waiting(usize::MAX) {
+                self.leave_queue(at);
+                self.cannot_start(at, failure.clone(), now);
+            }
+            return false;
+        }
         if let Some(message) = place.held_up(now) {
             for at in place.waiting(TOLD) {
                 self.explain(at, WaitReason::Capacity { message: message.clone(), why: None });
@@ -130,9 +137,7 @@ impl Core {
                 if let Some(retry) = self.lacks_cards_for_now(at, &executor, now) {
                     return self.wait_again(at, retry);
                 }
-                self.leave_place(at);
-                self.end_instance(at, InstanceState::Failed { failure }, now);
-                self.let_in(at.slot, at.task);
+                self.cannot_start(at, failure, now);
                 return false;
             }
         };
@@ -145,6 +150,13 @@ impl Core {
         self.output.actions.push(Action::Submit(executor, submission));
         self.set_off(at, record);
         false
+    }
+
+    /// An instance that waited fails: its cluster cannot give what it asks for.
+    fn cannot_start(&mut self, at: At, failure: Failure, now: Timestamp) {
+        self.leave_place(at);
+        self.end_instance(at, InstanceState::Failed { failure }, now);
+        self.let_in(at.slot, at.task);
     }
 
     /// Whether an instance was let in by cards that its cluster does not have yet, or no more, and when it is tried again: they are

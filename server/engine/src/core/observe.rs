@@ -107,6 +107,7 @@ impl Core {
 
     /// An attempt has ended: its instance has a result, or is tried again.
     fn ended(&mut self, key: &AttemptKey, at: At, mut ended: Ended, now: Timestamp) {
+        let preempted = self.preempted_for(at);
         let Some(live) = self.free(key) else { return };
         let Some(run) = self.runs[at.slot].as_ref() else { return };
         let mut record = live.record;
@@ -115,7 +116,7 @@ impl Core {
         {
             preflight.tested = ended.report.preflight.take().map(|tested| bounded(*tested, record.workers));
         }
-        let mut outcome = self.outcome_of(at, &record, &ended);
+        let mut outcome = self.outcome_of(at, &record, &ended, preempted);
         let cause = match record.state {
             AttemptState::Stopping { cause, .. } => Some(cause),
             _ => None,
@@ -140,13 +141,26 @@ impl Core {
         self.let_in(at.slot, at.task);
     }
 
+    /// For which job an attempt is preempted, in words; `None` where that is not known any more.
+    fn preempted_for(&self, at: At) -> Option<String> {
+        let run = self.runs[at.slot].as_ref()?;
+        let (why, other) = self.places.get(run.place_of(at.task))?.preempted(at)?;
+        Some(stop::preempted(why, other, &run.record.project))
+    }
+
     /// How an attempt ended, by what its cluster says, by why it was told to stop, and by what its search wants of it.
-    fn outcome_of(&self, at: At, record: &AttemptRecord, ended: &Ended) -> Outcome {
+    fn outcome_of(
+        &self,
+        at: At,
+        record: &AttemptRecord,
+        ended: &Ended,
+        preempted: Option<String>,
+    ) -> Outcome {
         let reported = ended.outcome.clone();
         let outcome = match record.state {
             AttemptState::Stopping { cause, .. } => {
                 let timeout = self.runs[at.slot].as_ref().and_then(|run| run.plan.task(at.task).timeout);
-                stop::outcome(cause, reported, timeout, record.hang.as_deref())
+                stop::outcome(cause, reported, timeout, record.hang.as_deref(), preempted)
             }
             _ => preflight::outcome(reported, record.preflight.as_deref()),
         };

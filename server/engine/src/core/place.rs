@@ -5,12 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cubeloom_admission::{
-    Apart, Ask, Desk, HeldBefore, JobId, NamedLimit, NodeRoom, Pass, Scaler, Settings, Spec, TakenUp,
+    Apart, Ask, Desk, HeldBefore, JobId, NamedLimit, NodeRoom, Pass, Preemption, Scaler, Settings, Spec,
+    TakenUp,
 };
 use cubeloom_domain::Timestamp;
+use cubeloom_domain::clusters::Standing;
 use cubeloom_domain::executor::{Executor, Facts, NodeFacts, Taken};
 use cubeloom_domain::faulty::FaultyCards;
 use cubeloom_domain::nodes::{NodeAside, NodeCount};
+use cubeloom_domain::outcome::{Failure, FailureKind};
 use cubeloom_domain::pipeline::{ElasticRange, Spread};
 use cubeloom_domain::plan::PlannedTask;
 use cubeloom_domain::quota::QueueRecord;
@@ -22,6 +25,7 @@ use cubeloom_store::Holding;
 use super::active::ActiveRun;
 use super::elsewhere::{Elsewhere, Foreign, ForeignHold, names_only};
 use super::{At, Slot};
+use crate::given_up::GivenUp;
 
 /// Of so many that wait in a line it is decided anew what they get, before a pass looks at them.
 const NEXT: usize = 32;
@@ -116,6 +120,15 @@ impl Place {
         self.aside = aside.map_or(0, |nodes| nodes.len());
         self.nodes = facts.nodes;
         self.changed = true;
+    }
+
+    /// Why what waits will never start, where the cluster was given up.
+    pub fn given_up(&mut self) -> Option<Failure> {
+        if !matches!(self.executor.standing(), Standing::GivenUp { .. }) {
+            return None;
+        }
+        self.changed = false;
+        Some(GivenUp::failure(FailureKind::CouldNotStart, &self.executor.facts().cluster))
     }
 
     /// Why nothing starts now, whatever is free. It is asked again soon.
@@ -384,6 +397,11 @@ impl Place {
     /// Whether anything of other servers waits here.
     pub fn waits_elsewhere(&self) -> bool {
         self.elsewhere.waits()
+    }
+
+    /// Why the attempt of an instance is preempted, and for which job, as far as that is known.
+    pub fn preempted(&self, at: At) -> Option<(Preemption, &Spec)> {
+        self.desk.preempted(*self.ids.get(&at)?)
     }
 
     /// The instance that is this job of the desk.

@@ -1,5 +1,6 @@
 //! What does the end of an attempt mean that had been told to stop?
 
+use cubeloom_admission::{Preemption, Spec};
 use cubeloom_domain::executor::StopCause;
 use cubeloom_domain::hang::Hang;
 use cubeloom_domain::outcome::{Failure, FailureKind, Outcome};
@@ -7,7 +8,13 @@ use cubeloom_domain::quantity::Span;
 
 /// The outcome in the light of why it was stopped. A success stands: it came before the stop did.
 #[must_use]
-pub fn outcome(cause: StopCause, reported: Outcome, timeout: Option<Span>, hang: Option<&Hang>) -> Outcome {
+pub fn outcome(
+    cause: StopCause,
+    reported: Outcome,
+    timeout: Option<Span>,
+    hang: Option<&Hang>,
+    preempted: Option<String>,
+) -> Outcome {
     if reported == Outcome::Succeeded {
         return reported;
     }
@@ -20,7 +27,10 @@ pub fn outcome(cause: StopCause, reported: Outcome, timeout: Option<Span>, hang:
     };
     match cause {
         StopCause::Cancelled | StopCause::Outdone | StopCause::Marked => Outcome::Cancelled,
-        StopCause::Preempted => failed(FailureKind::Preempted, "its place was needed for another job".into()),
+        StopCause::Preempted => {
+            let message = preempted.unwrap_or_else(|| "its place was needed for another job".into());
+            failed(FailureKind::Preempted, message)
+        }
         StopCause::Timeout => {
             let limit = timeout.map_or_else(String::new, |span| format!(" of {span}"));
             failed(FailureKind::Timeout, format!("it ran longer than its timeout{limit}"))
@@ -28,6 +38,22 @@ pub fn outcome(cause: StopCause, reported: Outcome, timeout: Option<Span>, hang:
         StopCause::Hung => {
             let why = hang.map_or_else(|| "it reported no step".into(), Hang::sentence);
             failed(FailureKind::Hung, format!("it was stopped as it hung: {why}"))
+        }
+    }
+}
+
+/// Why a job was preempted, and for which one. It names none of another project: not everybody may see that.
+#[must_use]
+pub fn preempted(why: Preemption, by: &Spec, project: &str) -> String {
+    match why {
+        Preemption::Outranked if by.project == project => {
+            format!("it was preempted for `{}`, which has a higher priority", by.name)
+        }
+        Preemption::Outranked => {
+            "it was preempted for a job of another project, which has a higher priority".into()
+        }
+        Preemption::Reclaimed => {
+            "it was preempted for a job of another project, which has less than its guarantee".into()
         }
     }
 }

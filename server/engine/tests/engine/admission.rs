@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use cubeloom_domain::outcome::Outcome;
 use cubeloom_domain::pipeline::{ForEach, Placement, Spread};
+use cubeloom_domain::priority::Priority;
 use cubeloom_domain::record::Wish;
 use cubeloom_domain::state::{InstanceState, RunState, WaitReason};
 use cubeloom_domain::waiting::WaitRule;
@@ -33,7 +34,7 @@ on_both! {
             server.fake.script(task, [Behaviour::Hold]);
         }
         let doc = pipeline("p")
-            .task("big", |task| task.resources("3", "1Gi").with(|task| task.priority = Some(5)))
+            .task("big", |task| task.resources("3", "1Gi").with(|task| task.priority = Some(Priority::Number(5))))
             .task("next", |task| task.resources("2", "1Gi"));
         let run = server.run(&doc).await;
         let first = server.running(&["big"]).await;
@@ -88,9 +89,9 @@ on_both! {
         let doc = pipeline("p")
             .with(|pipeline| pipeline.parallelism = Some(2))
             .task("each", |task| task.with(|task| task.for_each = Some(Box::new(for_each))))
-            .task("first", |task| task.with(|task| task.priority = Some(5)))
-            .task("next", |task| task.needs("first").with(|task| task.priority = Some(5)))
-            .task("other", |task| task.needs("first").with(|task| task.priority = Some(5)));
+            .task("first", |task| task.with(|task| task.priority = Some(Priority::Number(5))))
+            .task("next", |task| task.needs("first").with(|task| task.priority = Some(Priority::Number(5))))
+            .task("other", |task| task.needs("first").with(|task| task.priority = Some(Priority::Number(5))));
         let run = server.run(&doc).await;
         let end = async |server: &Server, going: &[&str], ends: &str| {
             let keys = server.running(going).await;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::clusters::LOCAL;
 use cubeloom_domain::identity::{AuditEntry, Keeping, Places, Project};
-use cubeloom_domain::outcome::Outcome;
+use cubeloom_domain::outcome::{FailureKind, Outcome};
 use cubeloom_domain::quota::change::QueueChange;
 use cubeloom_domain::quota::{Amounts, Pool, Queue, QueueRecord, Quota, Resource};
 use cubeloom_domain::record::InstanceRecord;
@@ -75,6 +75,26 @@ pub async fn run(server: &mut Server, project: &str, task: &str, cpu: &str) -> R
     plan.context.project = project.into();
     make_project(server, project).await;
     server.run_plan(&plan).await
+}
+
+/// The same of a task whose priority class preempts, with three cores.
+async fn run_of_a_class(server: &mut Server, project: &str, task: &str) -> RunId {
+    server.fake.script(task, [Behaviour::Hold]);
+    let mut plan = server.plan(&pipeline(task).task(task, |one| one.resources("3", "1Gi")));
+    plan.context.project = project.into();
+    (plan.tasks[0].priority, plan.tasks[0].preempts) = (100, true);
+    make_project(server, project).await;
+    server.run_plan(&plan).await
+}
+
+/// What the first attempt of a run says of its end, which was preempted.
+async fn preempted(server: &Server, run: &RunId) -> String {
+    let attempts = server.store.attempts(run).await.unwrap();
+    let AttemptState::Ended { outcome: Outcome::Failed(failure), .. } = &attempts[0].state else {
+        panic!("{attempts:?}")
+    };
+    assert_eq!(failure.kind, FailureKind::Preempted);
+    failure.message.clone()
 }
 
 pub async fn why(server: &Server, run: &RunId, task: &str) -> (String, Explanation) {
@@ -179,6 +199,34 @@ on_both! {
         assert_eq!(again.n, 2);
         server.fake.finish(again, Outcome::Succeeded);
         assert_eq!(server.ended(&borrower).await, RunState::Succeeded);
+    }
+
+    async fn a_higher_class_preempts_and_the_preempted_attempt_says_for_whom(server: Server) {
+        let mut server = server;
+        let low = run(&mut server, "guest", "low", "3").await;
+        server.running(&["low"]).await;
+        let urgent = run_of_a_class(&mut server, "guest", "urgent").await;
+        server.running(&["urgent"]).await;
+        assert_eq!(preempted(&server, &low).await, "it was preempted for `urgent`, which has a higher priority");
+        let row = server.instance(&low, "low", 0).await.unwrap();
+        assert_eq!((row.attempt, row.tries), (1, 0), "that is no failure");
+        server.fake.finish(&server.fake.running()[0], Outcome::Succeeded);
+        assert_eq!(server.ended(&urgent).await, RunState::Succeeded);
+        let cools = |state: &InstanceState| matches!(state, InstanceState::Waiting { reason: Some(reason), .. }
+            if reason.explanation().is_some_and(|why| why.rule == WaitRule::CoolDown));
+        server.instance_until(&low, "low", cools).await;
+        server.clock.advance(Duration::from_secs(301));
+        server.running(&["low"]).await;
+    }
+
+    async fn of_a_job_of_another_project_its_name_is_not_said(server: Server) {
+        let mut server = server;
+        let low = run(&mut server, "guest", "low", "3").await;
+        server.running(&["low"]).await;
+        run_of_a_class(&mut server, "default", "private").await;
+        server.running(&["private"]).await;
+        let message = preempted(&server, &low).await;
+        assert_eq!(message, "it was preempted for a job of another project, which has a higher priority");
     }
 
     async fn a_crash_in_the_middle_of_giving_back_leaves_it_consistent(server: Server) {

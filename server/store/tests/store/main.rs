@@ -23,6 +23,7 @@ mod models;
 mod nodes;
 mod orders;
 mod people;
+mod priority_classes;
 mod projects;
 mod queues;
 mod random;

@@ -29,6 +29,7 @@ pub(crate) mod models;
 pub(crate) mod monitoring;
 pub(crate) mod pipelines;
 pub(crate) mod prices;
+pub(crate) mod priority_classes;
 pub(crate) mod projects;
 pub(crate) mod quotas;
 mod ready;
@@ -106,6 +107,7 @@ pub(crate) fn router() -> OpenApiRouter<Web> {
         .merge(monitoring::routes())
         .merge(quotas::routes())
         .merge(limits::routes())
+        .merge(priority_classes::routes())
         .merge(usage::routes())
         .merge(prices::routes())
         .merge(budgets::routes())

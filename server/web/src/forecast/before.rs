@@ -223,11 +223,16 @@ impl Shown<'_> {
             None | Some(Prospect::Later) => blank(Outlook::Later),
             Some(Prospect::Starts) => blank(Outlook::Starts),
             Some(Prospect::Never(why)) => self.explained(blank(Outlook::Never), why),
-            Some(Prospect::Waits { why, start }) => TaskForecastView {
-                ahead: Some(why.ahead),
-                start: start.map(Into::into),
-                ..self.explained(blank(Outlook::Waits), why)
-            },
+            Some(Prospect::Waits { why, start, preempts }) => {
+                let explained = self.explained(blank(Outlook::Waits), why);
+                let message = preempting(*preempts).filter(|_| why.rule == WaitRule::Leaving);
+                TaskForecastView {
+                    ahead: Some(why.ahead),
+                    start: start.map(Into::into),
+                    message: message.or(explained.message),
+                    ..explained
+                }
+            }
         }
     }
 
@@ -245,5 +250,14 @@ impl Shown<'_> {
             hidden_holders: view.hidden_holders,
             ..blank
         }
+    }
+}
+
+/// That others would be preempted; nothing where none would.
+fn preempting(jobs: usize) -> Option<String> {
+    match jobs {
+        0 => None,
+        1 => Some("preempts 1 job, and starts when it has ended".into()),
+        jobs => Some(format!("preempts {jobs} jobs, and starts when they have ended")),
     }
 }

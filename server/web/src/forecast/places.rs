@@ -206,7 +206,7 @@ impl Firsts {
                     found.message.get_or_insert_with(|| keeps.message.clone());
                     (keeps.outlook, None)
                 }
-                (None, Some(Prospect::Waits { why, start })) => {
+                (None, Some(Prospect::Waits { why, start, .. })) => {
                     found.message.get_or_insert_with(|| sentence(why, foreseen.whose()));
                     (Outlook::Waits, *start)
                 }

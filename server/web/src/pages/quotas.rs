@@ -11,6 +11,7 @@ use self::bar::Bar;
 use self::changes::{Asked, Changes};
 use super::{Frame, carried, html};
 use crate::api::limits::view::{LimitView, LimitsView};
+use crate::api::priority_classes::{PreemptsView, PriorityClassesView};
 use crate::api::quotas::view::{PoolShareView, PoolView, QueueView, QuotasView};
 use crate::auth::Caller;
 use crate::error::ApiResult;
@@ -34,10 +35,13 @@ struct QuotasPage {
     changes: Changes,
     asked: Asked,
     limits: LimitsView,
+    classes: PriorityClassesView,
     /// What the page's script works with.
     data: String,
     /// The limits, for the same.
     limits_data: String,
+    /// The priority classes, for the same.
+    classes_data: String,
 }
 
 /// The page.
@@ -49,11 +53,13 @@ pub(crate) async fn page(
 ) -> ApiResult<Response> {
     let quotas = shown(&web, &caller).await?;
     let limits = named_limits::shown(&web, &caller).await?;
+    let classes = PriorityClassesView::read(&web).await?;
     let queues = quotas.queues.iter().map(|queue| format!("{}/{}", queue.kind, queue.name));
     let of = queues.chain(limits.items.iter().map(|limit| format!("limit/{}", limit.name)));
+    let of = of.chain(classes.items.iter().map(|class| format!("priority-class/{}", class.name)));
     let changes = changes::asked_for(&web, &caller, &asked, of).await?;
-    let (data, limits_data) = (carried(&quotas)?, carried(&limits)?);
-    html(&QuotasPage { frame, quotas, changes, asked, limits, data, limits_data })
+    let (data, limits_data, classes_data) = (carried(&quotas)?, carried(&limits)?, carried(&classes)?);
+    html(&QuotasPage { frame, quotas, changes, asked, limits, classes, data, limits_data, classes_data })
 }
 
 /// A resource of a pool, for all together.

@@ -341,6 +341,8 @@ fn change_the_server(ada: &Client, log: &Log) {
     log.note(ada.post("/clusters", &far).expect(201));
     let change = json!({"access": "kubeconfig", "namespace": "jobs-{project}"});
     log.note(ada.put("/clusters/far", "*", &change).expect(200));
+    log.note(ada.post("/clusters/far/give-up", &json!({})).expect(200));
+    log.note(ada.put("/clusters/far", "*", &change).expect(200));
     log.note(ada.put("/clusters/far/aside/gpu-3", "", &json!({"note": "its fan"})).expect(201));
     log.note(ada.delete("/clusters/far/aside/gpu-3", "").expect(204));
     log.note(ada.delete("/clusters/far", "*").expect(204));
@@ -353,5 +355,7 @@ fn change_the_server(ada: &Client, log: &Log) {
     log.note(ada.post("/quotas/changes", &json!({"edits": [edit]})).expect(200));
     log.note(ada.put("/limits/hdfs-prod", "*", &json!({"at_once": 9})).expect(200));
     log.note(ada.delete("/limits/hdfs-prod", "*").expect(204));
+    log.note(ada.put("/priority-classes/urgent", "*", &json!({"priority": 9})).expect(200));
+    log.note(ada.delete("/priority-classes/urgent", "*").expect(204));
     log.note(ada.put("/projects/vision/places", "*", &json!({"allowed": ["local"]})).expect(200));
 }

@@ -54,6 +54,7 @@ fn kinds(ada: &Client) -> Vec<Kind> {
     ada.post("/projects", &json!({"name": "sound"})).expect(201);
     ada.put("/quotas/groups/hearing", "\"0\"", &json!({})).expect(200);
     ada.put("/limits/hdfs-prod", "\"0\"", &json!({"a_minute": 9})).expect(200);
+    ada.put("/priority-classes/urgent", "\"0\"", &json!({"priority": 9})).expect(200);
     ada.put("/projects/sound/quota", "\"0\"", &json!({})).expect(200);
     let price = ada.post("/prices", &json!({"cluster": "local"})).expect(201).json();
     let price = price["id"].as_str().unwrap();
@@ -62,6 +63,7 @@ fn kinds(ada: &Client) -> Vec<Kind> {
     vec![
         kind("/projects/sound/places", "PUT", json!({"allowed": ["local"]}), false),
         kind("/limits/hdfs-prod", "PUT", json!({"at_once": 9}), true),
+        kind("/priority-classes/urgent", "PUT", json!({"priority": 8}), true),
         kind("/quotas/groups/hearing", "PUT", json!({"quotas": {"local": {"limit": {"runs": 9}}}}), true),
         kind("/projects/sound/quota", "PUT", json!({"quotas": {"local": {"weight": 7}}}), true),
         kind(&format!("/prices/{price}"), "PUT", json!({"gpu_hour": "2"}), true),

@@ -14,6 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use cubeloom_domain::executor::Facts;
 use cubeloom_domain::pipeline::{Parameter, ParameterType, Pipeline};
 use cubeloom_domain::plan::{RunContext, RunPlan};
+use cubeloom_domain::priority::Priority;
 use cubeloom_domain::template::TemplateSet;
 use cubeloom_domain::{JsonMap, Problem, RunId, Severity, Timestamp};
 use serde_json::{Map, Value, json};
@@ -145,7 +146,7 @@ impl Export {
         if let Some(count) = pipeline.parallelism {
             spec.insert("parallelism".into(), json!(count));
         }
-        if let Some(priority) = pipeline.priority {
+        if let Some(Priority::Number(priority)) = pipeline.priority {
             spec.insert("priority".into(), json!(priority));
         }
         spec.insert("volumeClaimTemplates".into(), container::workspace());
@@ -155,6 +156,8 @@ impl Export {
             (pipeline.schedule.is_some(), "`schedule`: write a CronWorkflow"),
             (pipeline.max_active_runs.is_some(), "`max_active_runs`: use a semaphore in `synchronization`"),
             (pipeline.cluster.is_some(), "`cluster`"),
+            (matches!(pipeline.priority, Some(Priority::Class(_))), "`priority`: Argo takes numbers only"),
+            (pipeline.preemptible.is_some(), "`preemptible`"),
         ] {
             if is_set {
                 self.say(format!("not carried over: {what}"));

@@ -115,6 +115,7 @@ fn lost(export: &mut Export, pipeline: &Pipeline, at: usize) {
         (task.cache.is_some(), "cache"),
         (task.elastic.is_some(), "elastic"),
         (task.priority.is_some(), "priority"),
+        (task.preemptible.is_some(), "preemptible"),
         (!task.limits.is_empty(), "limits"),
         (task.sizing.or(pipeline.sizing).is_some(), "sizing"),
         (!task.role_resources.is_empty(), "role_resources"),

@@ -51,6 +51,7 @@ pub fn read_facts(text: &str) -> Result<(Facts, KubernetesFacts), String> {
         people: None,
         limits: None,
         max_priority: BTreeMap::new(),
+        priority_classes: None,
         installed_apt: None,
         kubernetes: Some(file.kubernetes.clone()),
         slurm: None,

@@ -19,7 +19,7 @@ use crate::quotas::subject;
 use crate::state::Web;
 use crate::time::Time;
 
-/// A change of the quota tree or of a concurrency limit.
+/// A change of the quota tree, of a concurrency limit or of a priority class.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct QuotaChangeView {
     /// ID of the entry in the audit log. Later changes have greater IDs.
@@ -28,7 +28,7 @@ pub struct QuotaChangeView {
     pub at: Time,
     /// Name of the user who made the change.
     pub user: String,
-    /// What changed: `project/NAME`, `group/NAME` or `limit/NAME`. If several items changed, their names are
+    /// What changed: `project/NAME`, `group/NAME`, `limit/NAME` or `priority-class/NAME`. If several items changed, their names are
     /// separated by spaces, and `before` and `after` contain each item by name.
     pub queue: String,
     /// Previous state. Omitted if the item was created.
@@ -64,15 +64,18 @@ impl QuotaChangeView {
     }
 }
 
-/// What named limits begin with among the names of what was changed.
+/// What concurrency limits and priority classes begin with among the names of what was changed.
 const LIMIT: &str = "limit/";
+const CLASS: &str = "priority-class/";
 
 /// What a change was of.
 fn changed(entry: &AuditEntry) -> impl Iterator<Item = String> {
-    let is_of_limit = entry.action.starts_with("limit.");
-    let name =
-        move |subject: &str| if is_of_limit { format!("{LIMIT}{subject}") } else { subject.to_owned() };
-    entry.subject.split(' ').map(name)
+    let prefix = match entry.action.split('.').next() {
+        Some("limit") => LIMIT,
+        Some("priority_class") => CLASS,
+        _ => "",
+    };
+    entry.subject.split(' ').map(move |subject| format!("{prefix}{subject}"))
 }
 
 /// Of which queues and named limits changes are told.
@@ -86,7 +89,7 @@ pub(crate) enum Told {
 }
 
 impl Told {
-    /// What somebody sees: everything, or their projects, the groups above these, and the named limits.
+    /// What somebody sees: everything, or their projects, the groups above these, the limits and the priority classes.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -98,7 +101,9 @@ impl Told {
         let own = projects.iter().map(|name| subject(&Queue::Project(name.clone())));
         let limits = web.store().limits().await?;
         let limits = limits.iter().map(|limit| format!("{LIMIT}{}", limit.name));
-        let all: BTreeSet<String> = above.chain(own).chain(limits).collect();
+        let classes = web.store().priority_classes().await?;
+        let classes = classes.iter().map(|class| format!("{CLASS}{}", class.name));
+        let all: BTreeSet<String> = above.chain(own).chain(limits).chain(classes).collect();
         Ok(Self::Some(all.into_iter().collect()))
     }
 
@@ -125,11 +130,12 @@ impl Told {
         changed(entry).any(|queue| self.has(&queue))
     }
 
-    /// The name in the audit log of the one that was asked for. It has limits by their names alone, and no other name is
-    /// without a slash.
+    /// The name in the audit log of the one that was asked for. It has limits and classes by their names alone.
     fn subject(&self) -> Option<&str> {
         match self {
-            Self::One(one) => Some(one.strip_prefix(LIMIT).unwrap_or(one)),
+            Self::One(one) => {
+                Some(one.strip_prefix(LIMIT).or_else(|| one.strip_prefix(CLASS)).unwrap_or(one))
+            }
             Self::All | Self::Some(_) => None,
         }
     }
@@ -139,14 +145,14 @@ impl Told {
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct HistoryQuery {
-    /// Filters by `project/NAME`, `group/NAME` or `limit/NAME`.
+    /// Filters by `project/NAME`, `group/NAME`, `limit/NAME` or `priority-class/NAME`.
     pub queue: Option<String>,
 }
 
-/// Lists the changes of the quota tree and of concurrency limits, newest first.
+/// Lists the changes of the quota tree, of concurrency limits and of priority classes, newest first.
 ///
 /// Each change contains the user, the time, and the state before and after. Users who are not administrators see
-/// changes of their own projects, the groups above these, and concurrency limits.
+/// changes of their own projects, the groups above these, concurrency limits and priority classes.
 #[utoipa::path(
     get,
     path = "/quotas/history",

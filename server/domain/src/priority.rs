@@ -1,0 +1,61 @@
+//! Priority classes: names for priorities, and whether jobs of a class preempt others.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The priority of a task as its document has it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Priority {
+    /// A number between -1000 and 1000; larger goes first. It preempts nothing.
+    Number(i32),
+    /// The name of a priority class.
+    Class(String),
+}
+
+/// A name for a priority, which administrators define.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PriorityClass {
+    /// The name by which documents refer to it.
+    pub name: String,
+    /// Between -1000 and 1000; larger goes first.
+    pub priority: i32,
+    /// Which jobs are preempted for one of this class.
+    pub preempts: Preempts,
+    /// What it is for, in one line.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub description: Option<String>,
+    /// Revision number, incremented on each change.
+    pub revision: u64,
+}
+
+/// Which jobs are preempted for one without capacity.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Preempts {
+    /// None: its priority only orders the queue.
+    #[default]
+    Never,
+    /// Jobs of a lower priority.
+    Lower,
+}
+
+impl Preempts {
+    /// As it is stored and written.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Never => "never",
+            Self::Lower => "lower",
+        }
+    }
+}
+
+impl std::str::FromStr for Preempts {
+    /// The text, which is none of the names.
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        [Self::Never, Self::Lower].into_iter().find(|one| one.name() == text).ok_or_else(|| text.to_owned())
+    }
+}

@@ -1,0 +1,80 @@
+//! Priority classes.
+
+use cubeloom_domain::identity::AuditEntry;
+use cubeloom_domain::priority::{Preempts, PriorityClass};
+
+use crate::defined::Defined;
+use crate::error::StoreError;
+use crate::values::{Columns, Values};
+use crate::{Change, Store};
+
+impl Defined for PriorityClass {
+    const WHAT: &'static str = "priority class";
+    const TABLE: &'static str = "priority_classes";
+    const COLUMNS: &'static [&'static str] = &["priority", "preempts", "description"];
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn write(&self, values: &mut Values) -> Result<(), StoreError> {
+        values.int(self.priority)?.text(self.preempts.name())?;
+        values.maybe_text(self.description.as_deref())?;
+        Ok(())
+    }
+
+    fn read(columns: &mut Columns<'_>) -> Result<Self, StoreError> {
+        Ok(Self {
+            name: columns.text()?.into(),
+            priority: columns.int()?,
+            preempts: columns.parsed::<Preempts>()?,
+            description: columns.maybe_text()?,
+            revision: columns.int()?,
+        })
+    }
+}
+
+impl Store {
+    /// The priority classes, by name.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn priority_classes(&self) -> Result<Vec<PriorityClass>, StoreError> {
+        self.all_defined().await
+    }
+
+    /// A priority class.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn priority_class(&self, name: &str) -> Result<Option<PriorityClass>, StoreError> {
+        self.defined(name).await
+    }
+
+    /// Creates or changes a priority class; its revision is given here. `expected` is 0 for one that must not be there yet.
+    /// Runs keep the priority that they were planned with.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn put_priority_class(
+        &self,
+        class: &PriorityClass,
+        expected: Option<u64>,
+        audit: &AuditEntry,
+    ) -> Result<Change, StoreError> {
+        self.define(class, expected, audit).await
+    }
+
+    /// Deletes a priority class.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn delete_priority_class(
+        &self,
+        name: &str,
+        expected: Option<u64>,
+        audit: &AuditEntry,
+    ) -> Result<Change, StoreError> {
+        self.undefine::<PriorityClass>(name, expected, audit).await
+    }
+}
