@@ -64,9 +64,10 @@ pub fn start(level: Level, collector: Option<&str>) -> anyhow::Result<Telemetry>
 fn messages<S: Subscriber + Send + Sync + for<'span> LookupSpan<'span>>(
     level: Level,
 ) -> Box<dyn Layer<S> + Send + Sync> {
+    // What a request of kube's client came to is said by who made it, with the cluster and the object. It names neither.
     let usual = match level {
-        Level::Quiet => "warn",
-        Level::Server => "info",
+        Level::Quiet => "warn,kube_client::client=off",
+        Level::Server => "info,kube_client::client=off",
     };
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(usual));
     let layer = tracing_subscriber::fmt::layer()

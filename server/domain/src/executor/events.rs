@@ -144,6 +144,20 @@ pub struct Ended {
     pub roles: Vec<RoleUsage>,
 }
 
+impl Ended {
+    /// Puts its times after the moment at which the attempt was written, as long as it took: a cluster's clock may be behind, and
+    /// Kubernetes counts whole seconds.
+    pub fn follow(&mut self, written: Timestamp) {
+        let began = self.started_at.unwrap_or(self.ended_at);
+        if began < written {
+            let behind = written.since(began);
+            self.started_at = self.started_at.map(|at| at.plus(behind));
+            self.ended_at = self.ended_at.plus(behind);
+        }
+        self.ended_at = self.ended_at.max(self.started_at.unwrap_or(written));
+    }
+}
+
 /// What a program reported through `CUBELOOM_OUTPUTS`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Report {

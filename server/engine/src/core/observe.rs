@@ -56,6 +56,7 @@ impl Core {
 
     fn started(&mut self, at: At, started: Timestamp) {
         let Some(live) = self.instance_mut(at).and_then(|instance| instance.live.as_mut()) else { return };
+        let started = started.max(live.record.created_at);
         let Ok(state) = live.record.state.clone().start(started) else { return };
         live.record.state = state;
         live.dirty = true;
@@ -111,6 +112,7 @@ impl Core {
         let Some(live) = self.free(key) else { return };
         let Some(run) = self.runs[at.slot].as_ref() else { return };
         let mut record = live.record;
+        ended.follow(record.created_at);
         if let Some(preflight) = &mut record.preflight
             && preflight.tested.is_none()
         {

@@ -1,8 +1,11 @@
 //! What runs, in which order, with which values.
 
+use std::time::Duration;
+
 use cubeloom_domain::outcome::FailureKind;
 use cubeloom_domain::pipeline::TriggerRule;
-use cubeloom_domain::state::{InstanceState, RunState};
+use cubeloom_domain::record::Wish;
+use cubeloom_domain::state::{AttemptState, InstanceState, RunState};
 use cubeloom_testkit::builders::{outputs, pipeline};
 use cubeloom_testkit::fake::Behaviour;
 use serde_json::json;
@@ -24,6 +27,25 @@ on_both! {
         assert_eq!((order.first().unwrap().as_str(), order.last().unwrap().as_str()), ("a", "d"));
         assert_eq!(order.len(), 4);
         server.assert_clean().await;
+    }
+
+    async fn nothing_ends_before_it_began_where_the_clock_of_a_cluster_is_behind(server: Server) {
+        let mut server = server;
+        server.clock.advance(Duration::from_secs(100 * 365 * 24 * 3600));
+        server.fake.script("cancelled", [Behaviour::Hold]);
+        let (run, _) = server.run_to_end(&pipeline("p").task("a", |task| task).task("b", |task| task.needs("a"))).await;
+        let cancelled = server.run(&pipeline("q").task("cancelled", |task| task)).await;
+        server.running(&["cancelled"]).await;
+        server.wish(&cancelled, Wish::Cancel).await;
+        assert_eq!(server.ended(&cancelled).await, RunState::Cancelled);
+        for run in [run, cancelled] {
+            for attempt in server.store.attempts(&run).await.unwrap() {
+                let AttemptState::Ended { started_at: Some(began), ended_at, .. } = attempt.state else { panic!("{attempt:?}") };
+                assert!(attempt.created_at <= began && began <= ended_at, "{attempt:?}");
+            }
+            let record = server.store.run(&run).await.unwrap().unwrap();
+            assert!(record.created_at <= record.started_at.unwrap() && record.started_at <= record.ended_at, "{record:?}");
+        }
     }
 
     async fn a_failure_passes_over_what_needs_it_and_fails_the_run(server: Server) {
