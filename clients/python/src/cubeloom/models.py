@@ -2118,6 +2118,17 @@ RerunFrom = TypedDict(
 )
 
 
+class ResumeWith(TypedDict):
+    """
+    Pipeline version to resume with.
+    """
+
+    version: NotRequired[int | None]
+    """
+    Pipeline version. Defaults to the newest version.
+    """
+
+
 class RoleView(TypedDict):
     """
     Resources of the workers of a role.
@@ -2170,6 +2181,25 @@ class RulesView(TypedDict):
     Language of messages: `en` or `zh`.
     """
     quiet: NotRequired[QuietView | None]
+
+
+class RunAgainView(TypedDict):
+    """
+    A task that would run when a run is resumed.
+    """
+
+    task: str
+    """
+    Task.
+    """
+    reason: str
+    """
+    Why it would run: `new`, `changed`, `unfinished` (it did not succeed) or `upstream` (a task upstream of it would run).
+    """
+    changed: NotRequired[list[str]]
+    """
+    What has changed: names of fields, and files that its arguments name. Empty for other reasons.
+    """
 
 
 class RunDate(TypedDict):
@@ -7169,6 +7199,25 @@ class RegistryView(TypedDict):
     revision: int
     """
     Revision number, incremented with each change. In quotes, it is the ETag.
+    """
+
+
+class ResumeWithView(TypedDict):
+    """
+    What resuming a run with a pipeline version would run.
+    """
+
+    version: int
+    """
+    Pipeline version.
+    """
+    kept: list[str]
+    """
+    Tasks that keep their results, in document order.
+    """
+    again: list[RunAgainView]
+    """
+    Tasks that would run, in document order.
     """
 
 

@@ -15,6 +15,7 @@ pub(crate) mod queued;
 pub(crate) mod reader;
 pub(crate) mod remove;
 pub(crate) mod reported;
+pub(crate) mod resumed;
 pub(crate) mod search;
 pub(crate) mod secrets;
 pub(crate) mod series;

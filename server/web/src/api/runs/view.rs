@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use cubeloom_domain::JsonMap;
 use cubeloom_domain::clusters::LOCAL;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use crate::api::tasks::effective::EffectiveView;
 use crate::api::tasks::view::StartView;
@@ -207,6 +207,48 @@ pub struct PartOfRun {
     /// run in which all upstream tasks succeeded.
     #[serde(default)]
     pub of: Option<String>,
+}
+
+/// Pipeline version to resume with.
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ResumeQuery {
+    /// Pipeline version. Defaults to the newest version.
+    #[param(minimum = 1)]
+    pub version: Option<u32>,
+}
+
+/// Pipeline version to resume with.
+#[derive(Clone, Debug, Default, Deserialize, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ResumeWith {
+    /// Pipeline version. Defaults to the newest version.
+    #[schema(minimum = 1)]
+    pub version: Option<u32>,
+}
+
+/// What resuming a run with a pipeline version would run.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct ResumeWithView {
+    /// Pipeline version.
+    pub version: u32,
+    /// Tasks that keep their results, in document order.
+    pub kept: Vec<String>,
+    /// Tasks that would run, in document order.
+    pub again: Vec<RunAgainView>,
+}
+
+/// A task that would run when a run is resumed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct RunAgainView {
+    /// Task.
+    pub task: String,
+    /// Why it would run: `new`, `changed`, `unfinished` (it did not succeed) or `upstream` (a task upstream of it would run).
+    pub reason: String,
+    /// What has changed: names of fields, and files that its arguments name. Empty for other reasons.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub changed: Vec<String>,
 }
 
 /// Tasks to rerun.

@@ -85,7 +85,7 @@ impl Head {
     pub(crate) fn part_key(part: &PlannedPart) -> &'static str {
         match part.choice {
             Choice::Only(_) => "run.part-only",
-            Choice::From(_) => "run.part-from",
+            Choice::From(_) | Choice::Rest(_) => "run.part-from",
         }
     }
 
