@@ -9155,6 +9155,11 @@ class Item26(TypedDict):
     """
     State of the run: `queued`, `running`, `cancelling`, `succeeded`, `failed` or `cancelled`.
     """
+    phase: NotRequired[str]
+    """
+    What the run is doing: as `state`, but for a running run of which no task is running. That is `approval` if a task is
+    waiting for a person's decision, and `pending` if its tasks are waiting for resources.
+    """
     created_at: str
     """
     Time at which the run was requested.
@@ -9245,6 +9250,11 @@ class RunView(TypedDict):
     state: str
     """
     State of the run: `queued`, `running`, `cancelling`, `succeeded`, `failed` or `cancelled`.
+    """
+    phase: NotRequired[str]
+    """
+    What the run is doing: as `state`, but for a running run of which no task is running. That is `approval` if a task is
+    waiting for a person's decision, and `pending` if its tasks are waiting for resources.
     """
     created_at: str
     """

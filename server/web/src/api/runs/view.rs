@@ -34,6 +34,10 @@ pub struct RunView {
     pub acting_user: Option<String>,
     /// State of the run: `queued`, `running`, `cancelling`, `succeeded`, `failed` or `cancelled`.
     pub state: String,
+    /// What the run is doing: as `state`, but for a running run of which no task is running. That is `approval` if a task is
+    /// waiting for a person's decision, and `pending` if its tasks are waiting for resources.
+    #[serde(default)]
+    pub phase: String,
     /// Time at which the run was requested.
     pub created_at: Time,
     /// Time when the run started.
@@ -81,6 +85,21 @@ impl RunView {
     /// The cluster, where that is not the server's own machine.
     pub(crate) fn elsewhere(&self) -> Option<&str> {
         self.cluster.as_deref().filter(|cluster| *cluster != LOCAL)
+    }
+
+    /// Whether it is running, and none of its tasks is.
+    pub(crate) fn is_pending(&self) -> bool {
+        matches!(self.phase.as_str(), "pending" | "approval")
+    }
+
+    /// How many of its tasks are more than planned.
+    pub(crate) fn tasks_begun(&self) -> u64 {
+        self.tasks.total - self.tasks.states.get("pending").copied().unwrap_or_default()
+    }
+
+    /// The word for its sign and text on pages: tasks use `pending` for what has not got what it needs.
+    pub(crate) fn shown(&self) -> &str {
+        if self.phase == "pending" { "pending_run" } else { &self.phase }
     }
 
     /// Whether it has not succeeded when it should have. Who cancelled it did not want it any more.

@@ -11,8 +11,10 @@ use serde_json::Value;
 
 use super::effective::Effective;
 use super::parallel::{self, Parallel};
+use super::question::OpenQuestion;
 use super::row::{self, Row};
 use crate::api;
+use crate::api::tasks::instances::InstancesQuery;
 use crate::api::tasks::preflight::{PreflightValues, PreflightView};
 use crate::api::tasks::view::{
     AttemptView, HistoryView, InstanceView, NoticeView, RoleView, SearchView, TaskView, TrialView, WaitView,
@@ -25,7 +27,8 @@ use crate::extract::{Path, Query};
 use crate::page::{Page, PageQuery};
 use crate::pages::{Frame, html};
 use crate::readable;
-use crate::runs::{Reader, describe, effective, search, wish};
+use crate::runs::task::STATES;
+use crate::runs::{Reader, describe, effective, search};
 use crate::show;
 use crate::state::Web;
 use crate::terminals::place;
@@ -59,14 +62,6 @@ struct Named {
 struct Told {
     attempt: AttemptView,
     notices: Vec<NoticeView>,
-}
-
-/// What a person has to decide.
-struct OpenQuestion {
-    message: String,
-    approvers: Vec<String>,
-    /// Why whoever looks may not; `None` when they may.
-    barred: Option<String>,
 }
 
 /// A search, and how it is drawn.
@@ -249,13 +244,8 @@ pub(crate) async fn page(
         None => &view.outputs,
     };
     let record = web.store().instance(&run, index, instance).await?;
-    let question = record.as_ref().and_then(|record| record.state.question());
     html(&TaskPage {
-        asked: question.map(|question| OpenQuestion {
-            message: question.message.clone(),
-            approvers: question.approvers.clone(),
-            barred: wish::may_decide(&caller, question).err(),
-        }),
+        asked: record.as_ref().and_then(|record| OpenQuestion::of(&caller, &reader, record)),
         outputs: outputs.iter().map(|(name, value)| known(name, value)).collect(),
         arguments: arguments(planned),
         attempts: told,
