@@ -20,7 +20,7 @@ pub(crate) mod search;
 pub(crate) mod secrets;
 pub(crate) mod series;
 pub(crate) mod start;
-mod task;
+pub(crate) mod task;
 pub(crate) mod usage;
 mod waits;
 pub(crate) mod wish;
