@@ -137,3 +137,25 @@ test("what of one's own hangs or was sized anew stands first, with its sentence,
   await page.context().close();
   await viewer.context().close();
 });
+
+test("a task of many instances is one line with how many wait, and a run that only waits is not among those that run", async () => {
+  const { api } = site.there;
+  const one = (name, cpu, rest) =>
+    `apiVersion: cubeloom/v1\nkind: Pipeline\nname: ${name}\ntasks: [{name: work, template: command, timeout: 1h, resources: {cpu: ${cpu}, memory: 64Mi}${rest}, arguments: {command: [sleep, "600"]}}]\n`;
+  const holder = await start(api, { document: one("holder", 7, "") });
+  const page = await site.open({ as: "emil" });
+  await page.goto("/");
+  await page.locator(`#home-running #run-${holder}`).waitFor();
+  const crowd = await start(api, { document: one("crowd", 4, ", for_each: {list: [1, 2, 3, 4, 5]}") });
+  const row = page.locator("#home-waits .home-row", { hasText: "crowd" });
+  await row.getByText("5 pending").waitFor();
+  assert.equal(await row.count(), 1);
+  await page.locator("#home-waits .count", { hasText: /^1$/ }).waitFor();
+  assert.equal(await page.locator(`#home-running #run-${crowd}`).count(), 0);
+  await settled(page);
+  assert.deepEqual(await look(page, "en"), []);
+  for (const run of [crowd, holder]) await api("POST", `/runs/${run}/cancel`);
+  for (const run of [crowd, holder]) await ended(api, run);
+  flawless(page);
+  await page.context().close();
+});

@@ -91,3 +91,45 @@ for (const [lang, theme, size, words] of [
     await page.context().close();
   });
 }
+
+test("one click on a task of the graph opens it: what failed is listed first, and instances are chosen by their state", async () => {
+  const page = await site.open({ as: "ada" });
+  await page.goto(`/runs/${site.there.run}`);
+  await settled(page);
+  const node = page.locator("#graph .dag-node");
+  await node.click();
+  const panel = page.locator("#task-panel");
+  const instances = () => panel.locator("#task-instances tbody th").allInnerTexts();
+  await panel.locator("#task-instances").waitFor();
+  assert.deepEqual(await instances(), ["1"]);
+  const chips = panel.locator(".instance-states a");
+  assert.deepEqual((await chips.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, " ").trim()), ["All 3", "Failed 1", "Succeeded 2"]);
+  await chips.filter({ hasText: "Succeeded" }).click();
+  await until("those that succeeded to be listed", async () => (await instances()).join() === "0,2");
+  await panel.locator("#instance-2 a").click();
+  await panel.locator("#instance-2[aria-selected]").waitFor();
+  assert.deepEqual(await instances(), ["0", "2"], "the choice stays");
+  await chips.filter({ hasText: "All" }).click();
+  await until("all to be listed", async () => (await instances()).join() === "0,1,2");
+  assert.deepEqual(await look(page, "en"), []);
+  // The focus goes back to the task, and Enter opens it again.
+  await panel.press("Escape");
+  await panel.waitFor({ state: "hidden" });
+  assert.ok(await node.evaluate((one) => one === document.activeElement));
+  await page.keyboard.press("Enter");
+  await panel.locator("#task-title:focus").waitFor();
+  flawless(page);
+  await page.context().close();
+});
+
+test("the Gantt chart of a run whose task waits shows it from the start", async () => {
+  const page = await site.open({ as: "ada" });
+  await page.goto(`/runs/${site.there.waits}?tab=gantt`);
+  const bar = page.locator("#gantt .gantt-bar[data-state=waiting][data-open]");
+  await bar.waitFor();
+  assert.match(await bar.getAttribute("title"), /^attempt 1: queued or preparing/);
+  await page.locator("#gantt .gantt-label", { hasText: "work" }).click();
+  await page.locator("#task-panel .callout", { hasText: "Pending reason" }).waitFor();
+  flawless(page);
+  await page.context().close();
+});

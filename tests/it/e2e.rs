@@ -63,6 +63,7 @@ files![
     roles,
     run,
     run_actions,
+    run_needs,
     schedule,
     search,
     secrets,

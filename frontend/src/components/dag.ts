@@ -20,7 +20,7 @@ export interface DagOptions {
   label: string;
   /** A node was selected (by a click or an arrow key); null: none. */
   onSelect?: (id: string | null) => void;
-  /** A node was opened: Enter, or a second click. Without it a click selects only. */
+  /** A node was opened, by a click or Enter: it is selected then, and `onSelect` is not called. Without it both select only. */
   onOpen?: (id: string) => void;
   /** Which way edges lead; without it, the way that shows the graph larger. */
   direction?: Direction;
@@ -121,9 +121,13 @@ export class Dag {
 
   #clicked(event: MouseEvent): void {
     const id = idOf(event.target);
-    if (id !== null && id === this.#selected && this.#options.onOpen) this.#options.onOpen(id);
-    else this.#choose(id);
-    if (id !== null) this.#drawn.get(id)?.focus({ preventScroll: true });
+    if (id === null) {
+      this.#choose(null);
+      return;
+    }
+    // What opens may give the focus back to the node later.
+    this.#drawn.get(id)?.focus({ preventScroll: true });
+    this.#open(id);
   }
 
   #pressed(event: KeyboardEvent): void {
@@ -132,16 +136,20 @@ export class Dag {
     if (step) this.#step(walk(this.#layout, this.#focus, step));
     else if (factor !== undefined) this.#zoom(factor);
     else if (event.key === "0") this.fit();
-    else if (event.key === "Enter" || event.key === " ") this.#enter();
+    else if (event.key === "Enter" || event.key === " ") this.#open(this.#focus);
     else if (event.key === "Escape" && this.#selected !== null) this.#choose(null);
     else return;
     event.preventDefault();
     event.stopPropagation();
   }
 
-  #enter(): void {
-    if (this.#options.onOpen) this.#options.onOpen(this.#focus);
-    else this.#choose(this.#focus);
+  #open(id: string): void {
+    if (!this.#options.onOpen) {
+      this.#choose(id);
+      return;
+    }
+    this.select(id);
+    this.#options.onOpen(id);
   }
 
   #step(id: string): void {

@@ -51,6 +51,8 @@ const STATES: Record<string, string> = {
   waiting: /* text */ "common.state-waiting",
   queued: /* text */ "common.state-queued",
   pending: /* text */ "common.state-pending",
+  pending_run: /* text */ "common.state-pending_run",
+  approval: /* text */ "common.state-approval",
   backoff: /* text */ "common.state-backoff",
   failed: /* text */ "common.state-failed",
   upstream_failed: /* text */ "common.state-upstream_failed",

@@ -31,7 +31,7 @@ export async function start(): Promise<void> {
   watchUsage();
   const tab = (await tabs[page.dataset["tab"] ?? ""]?.())?.open(run, panel);
   const refresher = new Refresher((fresh) => {
-    takeParts(fresh, ["run-head", "run-failure", "run-effective", "run-tab"]);
+    takeParts(fresh, ["run-head", "run-need", "run-effective", "run-tab"]);
     paintTimes(page);
     tab?.refreshed();
     panel.refresh();

@@ -25,6 +25,7 @@ export function watchActions(run: string, project: string, changed: () => void):
     }
     const action = actionOf(button, run, project);
     if (action !== undefined) void use(button, action, changed);
+    else void decide(run, button, changed);
   });
 }
 
@@ -48,17 +49,24 @@ async function terminal(run: string, button: HTMLButtonElement): Promise<void> {
 function actionOf(button: HTMLButtonElement, run: string, project: string): Action | undefined {
   switch (button.dataset["do"]) {
     case "cancel": return cancel(run);
-    case "resume": return resume(run);
+    case "resume": return resume(run, button.dataset["version"]);
+    case "resume-with": return resumeWith(run, button);
     case "again": return again(run);
     case "delete": return remove(run, project);
     case "suspend": return suspend(run, button.dataset["task"] ?? "", Number(button.dataset["instance"] ?? 0), true);
     case "unsuspend": return suspend(run, button.dataset["task"] ?? "", Number(button.dataset["instance"] ?? 0), false);
-    case "approve": return decide(run, button, true);
-    case "reject": return decide(run, button, false);
     case "mark": return mark(run, button);
     case "rerun": return rerun(run, button.dataset["from"] ?? "");
     default: return undefined;
   }
+}
+
+/** Which version runs what is asked, and that there is a newer one: an old version never runs unnoticed. */
+function versionRun(): string {
+  const { version, newest } = document.querySelector<HTMLElement>("#run-head")?.dataset ?? {};
+  if (version === undefined) return "";
+  const said = t("run.runs-version", { version });
+  return ` ${said}${newest === undefined || newest === version ? "" : ` ${t("run.newer-exists", { version: newest })}`}`;
 }
 
 function cancel(run: string): Action {
@@ -71,9 +79,11 @@ function cancel(run: string): Action {
   };
 }
 
-function resume(run: string): Action {
+/** Resumes a run in its own version; `version` where that is not the newest. */
+function resume(run: string, version?: string): Action {
+  const title = version === undefined ? t("run.resume") : t("run.resume-old", { version });
   return {
-    question: { title: t("run.resume"), text: t("run.resume-question"), action: t("run.resume") },
+    question: { title, text: t("run.resume-question") + versionRun(), action: t("run.resume") },
     perform: async () => {
       await request("POST", `/runs/${run}/resume`);
       return t("run.done-resume");
@@ -81,19 +91,35 @@ function resume(run: string): Action {
   };
 }
 
-/** Answers what the task asks that the button belongs to. */
-function decide(run: string, button: HTMLButtonElement, approved: boolean): Action {
-  const [task = "", instance = "0", question = ""] = ["task", "instance", "question"].map((name) => button.dataset[name]);
-  const title = approved ? t("run.approve") : t("run.reject");
-  const comment = h("textarea", { class: "input", id: "comment", rows: "3", maxlength: "2000", autofocus: true });
-  const field = h("div", { class: "field section" }, h("label", { for: "comment" }, t("run.decision-comment")), comment);
+/** Resumes a run in a newer version: in a run of its own, which opens. */
+function resumeWith(run: string, button: HTMLButtonElement): Action {
+  const [version = "", effect = ""] = ["version", "effect"].map((name) => button.dataset[name]);
+  const title = t("run.resume-with", { version });
   return {
-    question: { title, text: question, action: title, danger: !approved, field },
+    question: { title, text: `${t("run.resume-with-question")} ${effect}`.trim(), action: t("run.resume") },
     perform: async () => {
-      await request("POST", `/runs/${run}/tasks/${task}/instances/${instance}/decision`, { approved, comment: comment.value });
-      return approved ? t("run.done-approve", { task }) : t("run.done-reject", { task });
+      const { data } = await request("POST", `/runs/${run}/resume-with`, { version: Number(version) });
+      toastLater(t("run.done-resume-with", { version }));
+      location.assign(`/runs/${data.run.id}`);
+      return undefined;
     },
   };
+}
+
+/** Answers what the task asks that the button belongs to, with the comment beside it. */
+async function decide(run: string, button: HTMLButtonElement, changed: () => void): Promise<void> {
+  const action = button.dataset["do"];
+  if (action !== "approve" && action !== "reject") return;
+  const [task = "", instance = "0"] = ["task", "instance"].map((name) => button.dataset[name]);
+  const approved = action === "approve";
+  const comment = button.closest("[data-decision]")?.querySelector("textarea")?.value ?? "";
+  await busy(button, () =>
+    trying(async () => {
+      await request("POST", `/runs/${run}/tasks/${task}/instances/${instance}/decision`, { approved, comment });
+      toast(approved ? t("run.done-approve", { task }) : t("run.done-reject", { task }));
+      changed();
+    }),
+  );
 }
 
 /** Sets the outcome of the task that the button belongs to. */
@@ -125,7 +151,7 @@ function mark(run: string, button: HTMLButtonElement): Action {
 function rerun(run: string, task: string): Action {
   const title = t("run.rerun-from");
   return {
-    question: { title, text: t("run.rerun-question", { task }), action: t("run.again") },
+    question: { title, text: t("run.rerun-question", { task }) + versionRun(), action: t("run.again") },
     perform: async () => {
       await request("POST", `/runs/${run}/rerun`, { from: [task] });
       return t("run.done-rerun", { task });
@@ -148,7 +174,7 @@ function suspend(run: string, task: string, instance: number, suspended: boolean
 
 function again(run: string): Action {
   return {
-    question: { title: t("run.again"), text: t("run.again-question"), action: t("run.again") },
+    question: { title: t("run.again"), text: t("run.again-question") + versionRun(), action: t("run.again") },
     perform: async () => {
       const { data } = await request("POST", `/runs/${run}/again`);
       location.assign(`/runs/${data.run.id}`);

@@ -26,3 +26,15 @@ it("keeps instances apart, each with its own state", () => {
   expect(found.map(({ label, state }) => [label, state])).toEqual([["train#0", "succeeded"], ["train#1", "submitting"]]);
   expect(found[1]?.bars).toEqual([{ from: 1000, to: null, state: "waiting", attempt: 1, ready: true }]);
 });
+
+it("shows what waits without an attempt as open, behind the attempts before it", () => {
+  const [row] = rows(
+    [attempt({ ended: 3000, state: "failed" }), { task: "train", instance: 0, attempt: 2, created: 4000, state: "waiting" }],
+    { train: "waiting" },
+  );
+  expect(row?.state).toBe("waiting");
+  expect(row?.bars.map(({ from, to, state, attempt: n }) => [from, to, state, n])).toEqual([
+    [1000, 3000, "failed", 1],
+    [4000, null, "waiting", 2],
+  ]);
+});

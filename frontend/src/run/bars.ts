@@ -6,10 +6,10 @@ export interface Attempt {
   readonly instance: number;
   readonly attempt: number;
   /** When what it needs had ended, for a first attempt. */
-  readonly ready: number | null;
+  readonly ready?: number | null;
   readonly created: number;
-  readonly started: number | null;
-  readonly ended: number | null;
+  readonly started?: number | null;
+  readonly ended?: number | null;
   readonly state: string;
 }
 
@@ -53,7 +53,7 @@ export function rows(attempts: readonly Attempt[], states: Readonly<Record<strin
 }
 
 function bars(attempt: Attempt): Bar[] {
-  const { attempt: n, created, started, ended, state } = attempt;
+  const { attempt: n, created, started = null, ended = null, state } = attempt;
   const begin = attempt.ready ?? created;
   const waited: Bar = { from: begin, to: started ?? ended, state: "waiting", attempt: n, ready: true };
   if (started === null) return [waited];

@@ -44,7 +44,8 @@ function shown(template: string, of: States[string] | undefined): Omit<DagNode, 
   const { done, total, tally } = of ?? {};
   const several = total !== undefined && total > 0;
   return {
-    sub: several ? `${template} · ${tally ?? ""}` : template,
+    // How many failed must not be what is cut off.
+    sub: several ? `${tally ?? ""} · ${template}` : template,
     state: of?.state,
     progress: several ? (done ?? 0) / total : undefined,
   };

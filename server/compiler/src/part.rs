@@ -16,21 +16,21 @@ pub struct Part {
     pub places: Vec<usize>,
 }
 
-/// Cuts a plan down to the chosen tasks and those before them. What was chosen is run, never answered from the
-/// cache. `None` when there is no such task.
+/// Cuts a plan down to the chosen tasks and those before them; the rest of a run has all tasks. What was chosen is run,
+/// never answered from the cache. `None` when there is no such task.
 #[must_use]
 pub fn cut(plan: RunPlan, choice: &Choice) -> Option<Part> {
-    let named = plan.find(choice.task())?.0;
-    let edges: Vec<(u32, u32)> = (0u32..)
-        .zip(&plan.tasks)
-        .flat_map(|(after, task)| task.needs.iter().map(move |before| (before.0, after)))
-        .collect();
-    let graph = Graph::new(plan.tasks.len(), &edges);
+    let named = choice.tasks().iter().map(|task| plan.find(task).map(|ix| ix.0));
+    let named = named.collect::<Option<Vec<u32>>>()?;
+    let graph = graph(&plan);
     let chosen: Vec<u32> = match choice {
-        Choice::Only(_) => vec![named],
-        Choice::From(_) => numbers(&graph.with_descendants(&[named])),
+        Choice::Only(_) => named,
+        Choice::From(_) | Choice::Rest(_) => numbers(&graph.with_descendants(&named)),
     };
-    let kept = numbers(&graph.with_ancestors(&chosen));
+    let kept = match choice {
+        Choice::Rest(_) => (0u32..).zip(&plan.tasks).map(|(ix, _)| ix).collect(),
+        _ => numbers(&graph.with_ancestors(&chosen)),
+    };
     let mut new_place = vec![None; plan.tasks.len()];
     for (at, old) in (0u32..).zip(&kept) {
         new_place[*old as usize] = Some(TaskIx(at));
@@ -46,6 +46,21 @@ pub fn cut(plan: RunPlan, choice: &Choice) -> Option<Part> {
     let taken = (0u32..).zip(&kept).filter(|(_, old)| !is_chosen(old)).map(|(at, _)| TaskIx(at)).collect();
     let places = kept.iter().map(|old| *old as usize).collect();
     Some(Part { plan: RunPlan { tasks, ..plan }, taken, places })
+}
+
+/// These tasks and all tasks downstream of them, in the document's order.
+#[must_use]
+pub fn with_downstream(plan: &RunPlan, tasks: &[TaskIx]) -> Vec<TaskIx> {
+    let tasks: Vec<u32> = tasks.iter().map(|ix| ix.0).collect();
+    numbers(&graph(plan).with_descendants(&tasks)).into_iter().map(TaskIx).collect()
+}
+
+fn graph(plan: &RunPlan) -> Graph {
+    let edges: Vec<(u32, u32)> = (0u32..)
+        .zip(&plan.tasks)
+        .flat_map(|(after, task)| task.needs.iter().map(move |before| (before.0, after)))
+        .collect();
+    Graph::new(plan.tasks.len(), &edges)
 }
 
 fn numbers(flags: &[bool]) -> Vec<u32> {

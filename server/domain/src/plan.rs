@@ -79,20 +79,24 @@ pub enum Choice {
     Only(String),
     /// This task and all tasks downstream of it.
     From(String),
+    /// These tasks, and all tasks downstream of them: what an earlier run has not finished, or what has changed since. All
+    /// others keep the results of that run.
+    Rest(Vec<String>),
 }
 
 impl Choice {
-    /// The task that is named.
+    /// The tasks that are named.
     #[must_use]
-    pub fn task(&self) -> &str {
+    pub fn tasks(&self) -> &[String] {
         match self {
-            Self::Only(task) | Self::From(task) => task,
+            Self::Only(task) | Self::From(task) => std::slice::from_ref(task),
+            Self::Rest(tasks) => tasks,
         }
     }
 }
 
-/// A run of a part of a pipeline. Its plan has the chosen tasks and all before them; what those before left is taken
-/// over from an earlier run.
+/// A run of a part of a pipeline. Its plan has the chosen tasks and all before them, or all tasks if it is the rest of an
+/// earlier run. The results of the other tasks are taken over from an earlier run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedPart {
     /// What was chosen.

@@ -37,10 +37,28 @@ impl Store {
         after: Option<InstanceIx>,
         limit: usize,
     ) -> Result<Vec<InstanceRecord>, StoreError> {
+        self.instances_in(run, task, None, after, limit).await
+    }
+
+    /// The same, only those in a state, by the word for it; none for a word that is not one.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn instances_in(
+        &self,
+        run: &RunId,
+        task: TaskIx,
+        state: Option<&str>,
+        after: Option<InstanceIx>,
+        limit: usize,
+    ) -> Result<Vec<InstanceRecord>, StoreError> {
         let mut wanted = Conditions::new("instance");
         wanted.text("run_id =", Some(run.as_str()))?;
         wanted.int("task =", Some(i64::from(task.0)))?;
         wanted.int("instance >", after.map(i64::from))?;
+        if let Some(state) = state {
+            wanted.fixed(&beginning_of(state));
+        }
         let (wanted, limit, values) = wanted.limited(limit)?;
         let sql = format!(
             "SELECT {INSTANCE_COLUMNS} FROM instances WHERE {wanted} ORDER BY instance LIMIT {limit}"
@@ -125,21 +143,34 @@ impl Store {
 /// what differs between two instances in the same state.
 const STATE_WORD: &str = "SUBSTR(state_json, 11, 12)";
 
+/// How a state's document goes on, and the word for the state; of two that fit, the first.
+const WORDS: [(&str, &str); 11] = [
+    ("pending\"", "pending"),
+    ("waiting\"", "waiting"),
+    ("backoff\"", "backoff"),
+    ("active\"", "running"),
+    ("succeeded\",", "reused"),
+    ("succeeded\"", "succeeded"),
+    ("stopped_earl", "stopped_early"),
+    ("failed\"", "failed"),
+    ("upstream_fai", "upstream_failed"),
+    ("skipped\"", "skipped"),
+    ("cancelled\"", "cancelled"),
+];
+
+/// That an instance is in a state, as SQL.
+fn beginning_of(state: &str) -> String {
+    let known = WORDS.iter().find(|(_, word)| *word == state);
+    match known {
+        // Without where it came from: with that, it is another state.
+        Some((_, "succeeded")) => format!("{STATE_WORD} LIKE 'succeeded\"}}%'"),
+        Some((begin, _)) => format!("{STATE_WORD} LIKE '{begin}%'"),
+        None => "1 = 0".into(),
+    }
+}
+
 /// The state whose document goes on with this.
 fn state_of(word: &str) -> Result<&'static str, StoreError> {
-    const WORDS: [(&str, &str); 11] = [
-        ("pending\"", "pending"),
-        ("waiting\"", "waiting"),
-        ("backoff\"", "backoff"),
-        ("active\"", "running"),
-        ("succeeded\",", "reused"),
-        ("succeeded\"", "succeeded"),
-        ("stopped_earl", "stopped_early"),
-        ("failed\"", "failed"),
-        ("upstream_fai", "upstream_failed"),
-        ("skipped\"", "skipped"),
-        ("cancelled\"", "cancelled"),
-    ];
     let found = WORDS.into_iter().find(|(start, _)| word.starts_with(start));
     found.map(|(_, state)| state).ok_or_else(|| StoreError::Unreadable {
         what: "instance",

@@ -111,7 +111,7 @@ pub use templates::Stored;
 pub use usage::UsageFilter;
 pub use user_filter::{UserFilter, UserOrder};
 pub use versions::{Expected, NewVersion, PipelineVersion, PutPipeline};
-pub use waiting::{Waiting, WaitingElsewhere};
+pub use waiting::{Waiting, WaitingElsewhere, WaitingTask};
 
 use crate::breaks::Breaks;
 use crate::reserve::Reserve;

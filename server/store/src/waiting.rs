@@ -34,6 +34,18 @@ pub struct Waiting {
     pub instance: InstanceRecord,
 }
 
+/// A task of which instances wait.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WaitingTask {
+    /// The instance that waits longest.
+    pub first: Waiting,
+    /// How many of its instances wait.
+    pub count: u64,
+}
+
+/// That an instance waits: what its state's document says after `{"state":"`.
+const WAITS: &str = "i.ended_at IS NULL AND SUBSTR(i.state_json, 11, 8) IN ('waiting\"', 'backoff\"')";
+
 /// An instance that waits for a place, of a run that another server leads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaitingElsewhere {
@@ -110,6 +122,21 @@ impl Store {
         self.all(AssertSqlSafe(sql), values, rows::instance).await
     }
 
+    /// The instances of a run that wait for a person's decision, those that were ready first.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn questions(&self, run: &RunId, limit: usize) -> Result<Vec<InstanceRecord>, StoreError> {
+        let mut values = Values::texts("instance", &[run.as_str()])?;
+        values.int(i64::try_from(limit).unwrap_or(i64::MAX))?;
+        let sql = format!(
+            "SELECT {INSTANCE_COLUMNS} FROM instances WHERE run_id = $1 AND ended_at IS NULL AND queued = 0 \
+             AND state_json LIKE '{{\"state\":\"waiting\",%\"rule\":\"decision\"%' \
+             ORDER BY ready_at, task, instance LIMIT $2"
+        );
+        self.all(AssertSqlSafe(sql), values, rows::instance).await
+    }
+
     /// The instances that wait longest, of all projects or of these.
     ///
     /// # Errors
@@ -120,9 +147,8 @@ impl Store {
         limit: usize,
     ) -> Result<Vec<Waiting>, StoreError> {
         let mut wanted = Conditions::new("instance");
-        wanted.fixed("r.live = 1 AND i.ended_at IS NULL");
-        // What a state's document says after `{"state":"`.
-        wanted.fixed("SUBSTR(i.state_json, 11, 8) IN ('waiting\"', 'backoff\"')");
+        wanted.fixed("r.live = 1");
+        wanted.fixed(WAITS);
         wanted.one_of("r.project", projects)?;
         let (wanted, limit, values) = wanted.limited(limit)?;
         let sql = format!(
@@ -133,6 +159,53 @@ impl Store {
         let mut found = self.all(AssertSqlSafe(sql), values, waiting).await?;
         self.add_plans(&mut found).await?;
         Ok(found)
+    }
+
+    /// The tasks of which instances wait, those that wait longest first, of all projects or of these; and how many tasks there
+    /// are.
+    ///
+    /// # Errors
+    /// When the database refuses, or a plan cannot be read.
+    pub async fn waiting_tasks(
+        &self,
+        projects: Option<&[String]>,
+        limit: usize,
+    ) -> Result<(Vec<WaitingTask>, usize), StoreError> {
+        let mut wanted = Conditions::new("instance");
+        wanted.fixed("r.live = 1");
+        wanted.fixed(WAITS);
+        wanted.one_of("r.project", projects)?;
+        let (wanted, all, values) = wanted.limited(usize::MAX)?;
+        let sql = format!(
+            "SELECT i.run_id, i.task, COUNT(*), MIN(i.ready_at) AS since FROM runs r \
+             JOIN instances i ON i.run_id = r.id WHERE {wanted} \
+             GROUP BY i.run_id, i.task ORDER BY since, i.run_id, i.task LIMIT {all}"
+        );
+        let groups = self.all(AssertSqlSafe(sql), values, group).await?;
+        let mut counts = Vec::new();
+        let mut first = Vec::new();
+        for (run, task, count) in groups.iter().take(limit) {
+            // It may have begun meanwhile.
+            if let Some(found) = self.waits_longest(run, *task).await? {
+                first.push(found);
+                counts.push(*count);
+            }
+        }
+        self.add_plans(&mut first).await?;
+        let tasks = first.into_iter().zip(counts).map(|(first, count)| WaitingTask { first, count });
+        Ok((tasks.collect(), groups.len()))
+    }
+
+    /// The instance of a task that waits longest.
+    async fn waits_longest(&self, run: &RunId, task: TaskIx) -> Result<Option<Waiting>, StoreError> {
+        let mut values = Values::texts("instance", &[run.as_str()])?;
+        values.int(task.0)?;
+        let sql = format!(
+            "SELECT {}, r.project, r.pipeline, r.user_name FROM runs r JOIN instances i ON i.run_id = r.id \
+             WHERE i.run_id = $1 AND i.task = $2 AND {WAITS} ORDER BY i.ready_at, i.instance LIMIT 1",
+            query::of_table("i", INSTANCE_COLUMNS)
+        );
+        self.one(AssertSqlSafe(sql), values, waiting).await
     }
 
     /// Fills in what stands in the plans.
@@ -152,6 +225,11 @@ impl Store {
         }
         Ok(())
     }
+}
+
+fn group(row: &AnyRow) -> Result<(RunId, TaskIx, u64), StoreError> {
+    let mut columns = Columns::of("instance", row);
+    Ok((columns.parsed()?, TaskIx(columns.int()?), columns.int()?))
 }
 
 fn waiting(row: &AnyRow) -> Result<Waiting, StoreError> {

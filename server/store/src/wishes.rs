@@ -87,6 +87,16 @@ impl Store {
         let runs: HashSet<&RunId> = runs.iter().collect();
         Ok(open.into_iter().filter(|wish| runs.contains(&wish.run)).collect())
     }
+
+    /// The last wish that a run be cancelled, whether it was granted or not.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn last_cancel(&self, run: &RunId) -> Result<Option<WishRecord>, StoreError> {
+        let sql = "SELECT id, run_id, wish_json, user_name, created_at FROM wishes \
+                   WHERE run_id = $1 AND wish_json LIKE '{\"wish\":\"cancel\"%' ORDER BY id DESC LIMIT 1";
+        self.one(sql, Values::texts("wish", &[run.as_str()])?, wish).await
+    }
 }
 
 /// The next wish's id. The counter's row makes writers take turns, so ids follow the order of commits.

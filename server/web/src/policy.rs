@@ -186,6 +186,8 @@ pub const POLICY: &[Rule] = &[
     row("DELETE", "/api/v1/runs/{run}", Editor, Write),
     row("POST", "/api/v1/runs/{run}/cancel", Editor, Run),
     row("POST", "/api/v1/runs/{run}/resume", Editor, Run),
+    row("GET", "/api/v1/runs/{run}/resume-with", Viewer, Read),
+    row("POST", "/api/v1/runs/{run}/resume-with", Editor, Run),
     row("POST", "/api/v1/runs/{run}/rerun", Editor, Run),
     row("POST", "/api/v1/runs/{run}/again", Editor, Run),
     row("GET", "/api/v1/runs/{run}/plan", Viewer, Read),

@@ -18,6 +18,7 @@ mod logs;
 mod marks;
 pub mod pages;
 mod parts;
+mod resume_with;
 mod search;
 mod start;
 mod sub_runs;

@@ -2175,6 +2175,17 @@ RerunFrom = TypedDict(
 )
 
 
+class ResumeWith(TypedDict):
+    """
+    Pipeline version to resume with.
+    """
+
+    version: NotRequired[int | None]
+    """
+    Pipeline version. Defaults to the newest version.
+    """
+
+
 class RoleView(TypedDict):
     """
     Resources of the workers of a role.
@@ -2227,6 +2238,25 @@ class RulesView(TypedDict):
     Language of messages: `en` or `zh`.
     """
     quiet: NotRequired[QuietView | None]
+
+
+class RunAgainView(TypedDict):
+    """
+    A task that would run when a run is resumed.
+    """
+
+    task: str
+    """
+    Task.
+    """
+    reason: str
+    """
+    Why it would run: `new`, `changed`, `unfinished` (it did not succeed) or `upstream` (a task upstream of it would run).
+    """
+    changed: NotRequired[list[str]]
+    """
+    What has changed: names of fields, and files that its arguments name. Empty for other reasons.
+    """
 
 
 class RunDate(TypedDict):
@@ -7229,6 +7259,25 @@ class RegistryView(TypedDict):
     """
 
 
+class ResumeWithView(TypedDict):
+    """
+    What resuming a run with a pipeline version would run.
+    """
+
+    version: int
+    """
+    Pipeline version.
+    """
+    kept: list[str]
+    """
+    Tasks that keep their results, in document order.
+    """
+    again: list[RunAgainView]
+    """
+    Tasks that would run, in document order.
+    """
+
+
 class ReusedView(TypedDict):
     """
     Source of a reused result.
@@ -9164,6 +9213,11 @@ class Item26(TypedDict):
     """
     State of the run: `queued`, `running`, `cancelling`, `succeeded`, `failed` or `cancelled`.
     """
+    phase: NotRequired[str]
+    """
+    What the run is doing: as `state`, but for a running run of which no task is running. That is `approval` if a task is
+    waiting for a person's decision, and `pending` if its tasks are waiting for resources.
+    """
     created_at: str
     """
     Time at which the run was requested.
@@ -9254,6 +9308,11 @@ class RunView(TypedDict):
     state: str
     """
     State of the run: `queued`, `running`, `cancelling`, `succeeded`, `failed` or `cancelled`.
+    """
+    phase: NotRequired[str]
+    """
+    What the run is doing: as `state`, but for a running run of which no task is running. That is `approval` if a task is
+    waiting for a person's decision, and `pending` if its tasks are waiting for resources.
     """
     created_at: str
     """

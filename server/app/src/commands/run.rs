@@ -60,7 +60,7 @@ async fn part(platform: &Platform, args: &cli::Run) -> anyhow::Result<Option<Wan
         Some(text) => Some(platform.find_run(text).await?),
         None => None,
     };
-    Ok(Some(WantedPart { choice, of }))
+    Ok(Some(WantedPart { choice: Some(choice), of }))
 }
 
 fn refuse(source: &Source, found: &[Problem], output: Output) -> anyhow::Result<Exit> {

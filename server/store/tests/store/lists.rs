@@ -396,12 +396,24 @@ async fn what_waits_longest_comes_first(fixture: Fixture) {
     assert_eq!((waiting[0].pipeline.as_str(), waiting[0].task.as_str()), ("ads", "task-0"));
     assert_eq!((waiting[1].pipeline.as_str(), waiting[1].task.as_str()), ("ctr", "task-1"));
     let seen: Vec<_> = waiting.into_iter().map(|one| one.instance).collect();
-    let expected =
-        [oldest, instances[4].clone(), instances[3].clone(), instances[2].clone(), instances[1].clone()];
+    let expected = [
+        oldest.clone(),
+        instances[4].clone(),
+        instances[3].clone(),
+        instances[2].clone(),
+        instances[1].clone(),
+    ];
     assert_eq!(seen, expected);
     assert_eq!(store.waiting(Some(&["shop".into()]), 2).await.unwrap().len(), 2);
     assert!(store.waiting(Some(&["other".into()]), 10).await.unwrap().is_empty());
     assert!(store.waiting(Some(&[]), 10).await.unwrap().is_empty());
+
+    let (tasks, all) = store.waiting_tasks(None, 1).await.unwrap();
+    assert_eq!((all, tasks.len(), tasks[0].count), (2, 1, 1));
+    assert_eq!((&tasks[0].first.instance, tasks[0].first.task.as_str()), (&oldest, "task-0"));
+    let (tasks, all) = store.waiting_tasks(Some(&["shop".into()]), 10).await.unwrap();
+    assert_eq!((all, tasks[1].count, &tasks[1].first.instance), (2, 4, &instances[4]));
+    assert_eq!(store.waiting_tasks(Some(&["other".into()]), 10).await.unwrap(), (Vec::new(), 0));
 
     let over = RunRecord { state: RunState::Failed, ..run(1) };
     store.commit(&lease("a"), &Changes { runs: vec![over], ..Changes::default() }).await.unwrap();

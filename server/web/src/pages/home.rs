@@ -8,7 +8,7 @@ use cubeloom_domain::pipeline::SizingMode;
 use cubeloom_domain::sizing::SizeChange;
 use cubeloom_domain::state::InstanceState;
 use cubeloom_domain::{InstanceIx, RunId, Timestamp};
-use cubeloom_store::{Hanging, Noticed, Waiting};
+use cubeloom_store::{Hanging, Noticed, WaitingTask};
 use std::cmp::Reverse;
 
 use super::{Frame, html};
@@ -46,6 +46,8 @@ struct HomePage {
     notices: Vec<Notice>,
     running: Vec<Listed>,
     waits: Vec<Wait>,
+    /// How many tasks and runs wait.
+    all_waits: usize,
     failed: Vec<Failed>,
     ended: Vec<Listed>,
 }
@@ -82,7 +84,9 @@ struct Wait {
     pipeline: String,
     /// The task, unless the whole run waits.
     task: Option<String>,
-    /// `queued`, `waiting` or `backoff`.
+    /// How many instances of the task wait.
+    count: u64,
+    /// `queued`, `waiting`, `approval` or `backoff`.
     state: &'static str,
     since: Time,
     /// Time of the next retry.
@@ -107,16 +111,20 @@ pub(super) async fn show(State(web): State<Web>, caller: Caller, frame: Frame) -
     }
     let notices = notices(&web, &caller.user.name, projects.as_deref(), lately).await?;
     let ended = by_end(of_state("succeeded,cancelled", None, ENDED).await?);
-    let (queued, running): (Vec<_>, Vec<_>) = live.into_iter().partition(|run| run.state == "queued");
+    let (queued, begun): (Vec<_>, Vec<_>) = live.into_iter().partition(|run| run.state == "queued");
+    // What only waits is among the tasks that wait.
+    let running = begun.into_iter().filter(|run| !run.is_pending()).collect();
     let mut waits: Vec<Wait> = queued.into_iter().map(of_run).collect();
-    waits.extend(web.store().waiting(projects.as_deref(), ROWS).await?.into_iter().map(of_instance));
+    let (tasks, all_tasks) = web.store().waiting_tasks(projects.as_deref(), ROWS).await?;
+    let all_waits = waits.len() + all_tasks;
+    waits.extend(tasks.into_iter().map(of_task));
     let seen = projects::visible(&web, &caller).await?;
     let here = seen.iter().find(|(project, _)| frame.project.as_deref() == Some(&*project.name));
     let is_sized = here.is_some_and(|(project, _)| project.sizing == SizingMode::Auto);
     let owned = |role: &Option<Role>| caller.user.admin || *role == Some(Role::Owner);
     let asks = seen.iter().find(|(project, role)| owned(role) && project.asks_sizing());
     let unsized_project = asks.map(|(project, _)| (project.name.clone(), project.label.clone()));
-    html(&HomePage { frame, unsized_project, is_sized, notices, running, waits, failed, ended })
+    html(&HomePage { frame, unsized_project, is_sized, notices, running, waits, all_waits, failed, ended })
 }
 
 impl HomePage {
@@ -222,6 +230,7 @@ fn of_run(run: Listed) -> Wait {
         project: run.project.clone(),
         pipeline: run.pipeline.clone(),
         task: None,
+        count: 1,
         state: "queued",
         since: run.created_at,
         until: None,
@@ -229,11 +238,13 @@ fn of_run(run: Listed) -> Wait {
     }
 }
 
-fn of_instance(waiting: Waiting) -> Wait {
+fn of_task(WaitingTask { first: waiting, count }: WaitingTask) -> Wait {
     let (state, until, reason) = match &waiting.instance.state {
         InstanceState::Backoff { until } => ("backoff", Some(Time(*until)), None),
         InstanceState::Waiting { reason, .. } => {
-            ("waiting", None, reason.as_ref().map(|reason| reason.message().to_owned()))
+            let asks = waiting.instance.state.question().is_some();
+            let reason = reason.as_ref().map(|reason| reason.message().to_owned());
+            (if asks { "approval" } else { "waiting" }, None, reason)
         }
         _ => ("waiting", None, None),
     };
@@ -242,6 +253,7 @@ fn of_instance(waiting: Waiting) -> Wait {
         project: waiting.project,
         pipeline: waiting.pipeline,
         task: Some(waiting.task),
+        count,
         state,
         since: Time(waiting.instance.ready_at),
         until,

@@ -35,6 +35,8 @@ fn instance(
     workspace: &Path,
 ) -> InstanceRecord {
     let context = &part.plan.context;
+    // The rest of a run stands for a moment before that run ended.
+    let at = earlier.record.ended_at.map_or(context.date, |ended| ended.max(context.date));
     let state = match &old.state {
         // Where it ran is of use, not through how many runs it came here.
         InstanceState::Succeeded { reused: Some(first) } => {
@@ -56,8 +58,8 @@ fn instance(
         state,
         attempt: 0,
         tries: 0,
-        ready_at: context.date,
-        ended_at: Some(context.date),
+        ready_at: at,
+        ended_at: Some(at),
         report: moved(&old.report, &folder(part, earlier, workspace)),
         note: Some(format!("taken over from run {}", earlier.record.id)),
         cool_until: None,

@@ -29,12 +29,26 @@ pub(super) struct Earlier {
 }
 
 impl Earlier {
-    /// Run from the request.
+    /// Run from the request, which has all that the part needs of it.
     pub async fn named(store: &Store, workspace: &Path, part: &Part, run: &RunId) -> Result<Self, PartError> {
-        let record = store.run(run).await?.filter(|record| record.project == part.plan.context.project);
+        let earlier = Self::ended(store, workspace, &part.plan, run).await?;
+        match earlier.obstacle(part) {
+            None => Ok(earlier),
+            Some(why) => Err(refused("/tasks/of", why)),
+        }
+    }
+
+    /// Run from the request: of the same pipeline, and ended.
+    pub async fn ended(
+        store: &Store,
+        workspace: &Path,
+        plan: &RunPlan,
+        run: &RunId,
+    ) -> Result<Self, PartError> {
+        let record = store.run(run).await?.filter(|record| record.project == plan.context.project);
         let record = record.ok_or_else(|| refused("/tasks/of", format!("there is no run {run} here")))?;
-        if record.pipeline != part.plan.pipeline {
-            let (theirs, ours) = (&record.pipeline, &part.plan.pipeline);
+        if record.pipeline != plan.pipeline {
+            let (theirs, ours) = (&record.pipeline, &plan.pipeline);
             let message = format!("run {run} is of the pipeline `{theirs}`, not of `{ours}`");
             return Err(refused("/tasks/of", message));
         }
@@ -42,11 +56,7 @@ impl Earlier {
             let message = format!("run {run} has not ended: wait for its end, or cancel it first");
             return Err(refused("/tasks/of", message));
         }
-        let earlier = Self::load(store, workspace, record).await?;
-        match earlier.obstacle(part) {
-            None => Ok(earlier),
-            Some(why) => Err(refused("/tasks/of", why)),
-        }
+        Ok(Self::load(store, workspace, record).await?)
     }
 
     /// The newest run that has all that the part needs of it.
@@ -98,7 +108,8 @@ impl Earlier {
         tasks.find_map(|task| self.obstacle_of(task)).or_else(|| self.lost_folder(part))
     }
 
-    fn obstacle_of(&self, task: &PlannedTask) -> Option<String> {
+    /// The reason why a task cannot be taken over from this run.
+    pub fn obstacle_of(&self, task: &PlannedTask) -> Option<String> {
         let (name, run) = (&task.name, &self.record.id);
         let Some(ix) = self.plan.find(name) else { return Some(format!("run {run} has no task `{name}`")) };
         let old = self.plan.task(ix);
@@ -128,7 +139,7 @@ impl Earlier {
     }
 
     /// A task that ran here, or files that were taken over, left a folder.
-    fn lost_folder(&self, part: &Part) -> Option<String> {
+    pub fn lost_folder(&self, part: &Part) -> Option<String> {
         let run = &self.record.id;
         let names = part.taken.iter().filter_map(|ix| self.plan.find(&part.plan.task(*ix).name));
         let ran = names.flat_map(|ix| self.of_task(ix)).any(|each| each.attempt > 0);

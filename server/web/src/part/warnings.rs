@@ -17,8 +17,7 @@ pub(super) async fn of(part: &Part, earlier: &Earlier, folder: &Path) -> Vec<Pro
     for ix in &part.taken {
         let task = part.plan.task(*ix);
         let Some(old) = earlier.plan.find(&task.name) else { continue };
-        let mut what = changed((&part.plan, task), (&earlier.plan, earlier.plan.task(old)));
-        what.extend(changed_files(&part.plan, task, &earlier.plan, folder).await);
+        let what = changes((&part.plan, task), (&earlier.plan, earlier.plan.task(old)), folder).await;
         if what.is_empty() {
             continue;
         }
@@ -32,6 +31,17 @@ pub(super) async fn of(part: &Part, earlier: &Earlier, folder: &Path) -> Vec<Pro
         warnings.push(Problem::warning(Code::Suspicious, path, message));
     }
     warnings
+}
+
+/// What of a task is not as it was in the earlier plan: the names of fields, and files that its arguments name.
+pub(super) async fn changes(
+    now: (&RunPlan, &PlannedTask),
+    then: (&RunPlan, &PlannedTask),
+    folder: &Path,
+) -> Vec<String> {
+    let mut what = changed(now, then);
+    what.extend(changed_files(now.0, now.1, then.0, folder).await);
+    what
 }
 
 /// The files of the pipeline's folder that a task's arguments name, and that have another content now.

@@ -12,6 +12,7 @@ use cubeloom_store::TaskCount;
 use moka::sync::Cache;
 use tokio::time::Instant;
 
+use super::describe::is_idle;
 use super::reader::plan;
 use super::task::state_of;
 use crate::api::runs::view::TaskCounts;
@@ -30,10 +31,19 @@ const SHOWN: Duration = Duration::from_secs(60);
 /// How many instances of a task are in each state.
 pub(super) type States = BTreeMap<&'static str, u64>;
 
+/// A run's tasks by state, and whether one asks a person while none runs.
+#[derive(Clone, Default)]
+pub(super) struct Counted {
+    /// The tasks by state.
+    pub(super) tasks: TaskCounts,
+    /// Whether one waits for a decision; only looked up of a run whose tasks all wait.
+    pub(super) asks: bool,
+}
+
 /// Counts of runs, so that lists need not count again what they have just counted.
 pub(super) struct Counts {
     /// Of runs that have ended: they change only when a run goes on.
-    ended: Cache<(RunId, Timestamp), TaskCounts>,
+    ended: Cache<(RunId, Timestamp), Counted>,
     /// Of runs that go on.
     live: Cache<RunId, Arc<Live>>,
 }
@@ -47,7 +57,7 @@ struct Live {
 
 impl Live {
     /// What was counted while the run was in this state, and whether it is new enough.
-    fn known(&self, state: RunState) -> Option<(TaskCounts, bool)> {
+    fn known(&self, state: RunState) -> Option<(Counted, bool)> {
         let lately = self.lately.lock().unwrap_or_else(PoisonError::into_inner);
         let known = lately.as_ref().filter(|known| known.state == state)?;
         Some((known.counts.clone(), Instant::now() < known.until))
@@ -65,7 +75,7 @@ impl Live {
 /// What was counted lately.
 struct Lately {
     state: RunState,
-    counts: TaskCounts,
+    counts: Counted,
     began: Instant,
     until: Instant,
 }
@@ -80,7 +90,7 @@ impl Default for Counts {
 impl Counts {
     /// A run's tasks by state, as they are now. Lists show nothing older from then on: who is told of a change and asks
     /// for the list finds it there.
-    pub(super) async fn of(&self, web: &Web, run: &RunRecord) -> ApiResult<TaskCounts> {
+    pub(super) async fn of(&self, web: &Web, run: &RunRecord) -> ApiResult<Counted> {
         let key = run.ended_at.filter(|_| run.state.is_final()).map(|ended| (run.id.clone(), ended));
         if let Some(known) = key.as_ref().and_then(|key| self.ended.get(key)) {
             return Ok(known);
@@ -93,7 +103,9 @@ impl Counts {
                 && (states.contains_key("succeeded") || states.contains_key("reused"))
         };
         let plan = if tasks.values().any(mixed) { Some(plan(web, &run.id).await?) } else { None };
-        let counts = count(run, &tasks, plan.as_deref());
+        let tasks = count(run, &tasks, plan.as_deref());
+        let asks = asks(web, run, &tasks).await?;
+        let counts = Counted { tasks, asks };
         if let Some(key) = key {
             self.ended.insert(key, counts.clone());
         } else {
@@ -106,7 +118,7 @@ impl Counts {
     }
 
     /// A run's tasks by state; those of a run that goes on may be a moment old.
-    pub(super) async fn lately(&self, web: &Web, run: &RunRecord) -> ApiResult<TaskCounts> {
+    pub(super) async fn lately(&self, web: &Web, run: &RunRecord) -> ApiResult<Counted> {
         if run.state.is_final() {
             return self.of(web, run).await;
         }
@@ -125,6 +137,11 @@ impl Counts {
         };
         self.of(web, run).await
     }
+}
+
+/// Whether a task of a run asks a person, while none runs.
+pub(super) async fn asks(web: &Web, run: &RunRecord, tasks: &TaskCounts) -> ApiResult<bool> {
+    Ok(is_idle(run.state, tasks) && !web.store().questions(&run.id, 1).await?.is_empty())
 }
 
 /// The instances of each task by state.

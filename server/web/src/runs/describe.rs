@@ -6,11 +6,12 @@ use cubeloom_domain::executor::Executor;
 use cubeloom_domain::outcome::{Failure, Outcome};
 use cubeloom_domain::plan::{PlannedRole, PlannedTask, RunPlan};
 use cubeloom_domain::record::{AttemptRecord, InstanceRecord, RunRecord, Stretch};
-use cubeloom_domain::state::{AttemptState, InstanceState, ReusedFrom, WaitReason};
+use cubeloom_domain::state::{AttemptState, InstanceState, ReusedFrom, RunState, WaitReason};
 use cubeloom_domain::usage::UsageSummary;
 use cubeloom_domain::{Timestamp, lowered::Bindings};
 use serde_json::Value;
 
+use super::counts::Counted;
 use super::notes::Note;
 use crate::api::runs::view::{ParentView, RunView, TaskCounts};
 use crate::api::tasks::hang::HangView;
@@ -25,8 +26,9 @@ use crate::state::Web;
 use crate::time::{Time, maybe, seconds};
 
 /// A run.
-pub(crate) fn run(run: &RunRecord, tasks: TaskCounts) -> RunView {
+pub(super) fn run(run: &RunRecord, Counted { tasks, asks }: Counted) -> RunView {
     RunView {
+        phase: phase(run.state, &tasks, asks).into(),
         id: run.id.to_string(),
         project: run.project.clone(),
         pipeline: run.pipeline.clone(),
@@ -55,6 +57,21 @@ pub(crate) fn run(run: &RunRecord, tasks: TaskCounts) -> RunView {
         logical_date: maybe(run.cause.date),
         late_at: maybe(run.cause.late_at),
     }
+}
+
+/// What a run is doing.
+fn phase(state: RunState, tasks: &TaskCounts, asks: bool) -> &'static str {
+    match is_idle(state, tasks) {
+        true if asks => "approval",
+        true => "pending",
+        false => state.as_str(),
+    }
+}
+
+/// Whether a run is running, and none of its tasks is: all that could wait.
+pub(super) fn is_idle(state: RunState, tasks: &TaskCounts) -> bool {
+    let any = |word: &str| tasks.states.get(word).is_some_and(|count| *count > 0);
+    state == RunState::Running && any("waiting") && !any("running") && !any("backoff")
 }
 
 /// The word that a value is written as in JSON.

@@ -9,7 +9,7 @@ use cubeloom_domain::record::{AttemptRecord, InstanceRecord, RunRecord};
 use cubeloom_domain::{RunId, TaskIx};
 use cubeloom_store::TaskFigures;
 
-use super::counts::{self, States, by_task};
+use super::counts::{self, Counted, States, by_task};
 use super::describe;
 use super::task::{self, Material};
 use super::waits::Waits;
@@ -36,6 +36,8 @@ pub(crate) struct Reader<'w> {
     /// Description of what it does.
     pub(crate) plan: Arc<RunPlan>,
     counts: BTreeMap<u32, States>,
+    /// Whether a task asks a person, while none runs.
+    asks: bool,
     starts: Arc<RunStarts>,
     lines: Arc<RunLines>,
     /// The projects that the reader sees; `None` for all.
@@ -65,7 +67,9 @@ impl<'w> Reader<'w> {
         let counts = by_task(&web.store().task_counts(run).await?);
         // Who sees a run sees its project.
         let seen = Some(vec![record.project.clone()]);
-        Ok(Self { web, record, plan, counts, starts: Arc::default(), lines: Arc::default(), seen })
+        let runs = counts.values().any(|states| states.contains_key("running"));
+        let asks = !runs && counts::asks(web, &record, &counts::count(&record, &counts, Some(&plan))).await?;
+        Ok(Self { web, record, plan, counts, asks, starts: Arc::default(), lines: Arc::default(), seen })
     }
 
     /// The same, with when that may start that waits, and with those whom it waits for, as far as a person sees them: for
@@ -91,6 +95,7 @@ impl<'w> Reader<'w> {
     pub(crate) fn run(&self) -> RunView {
         let cluster = Some(self.plan.cluster.clone());
         let tasks = counts::count(&self.record, &self.counts, Some(&self.plan));
+        let tasks = Counted { tasks, asks: self.asks };
         RunView { cluster, ..describe::run(&self.record, tasks) }
     }
 
@@ -105,6 +110,16 @@ impl<'w> Reader<'w> {
             || counts::unbegun(self.record.state),
             |states| task::state_of(states, self.record.state, self.plan.task(TaskIx(index)).search()),
         )
+    }
+
+    /// Whether any instance waits: for resources, or for a person.
+    pub(crate) fn waits_anywhere(&self) -> bool {
+        self.counts.values().any(|states| states.contains_key("waiting"))
+    }
+
+    /// The tasks of which an instance is in this state.
+    pub(crate) fn with_any(&self, state: &'static str) -> impl Iterator<Item = u32> {
+        self.counts.iter().filter(move |(_, states)| states.contains_key(state)).map(|(index, _)| *index)
     }
 
     /// How many instances of a task are stored.

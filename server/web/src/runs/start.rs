@@ -134,7 +134,13 @@ async fn prepare(planner: &Planner, wanted: Wanted, mut entry: AuditEntry) -> Ap
         Some(Origin { id, attempt, above, timezone }) => (Some(id), Some(attempt), above, timezone),
         None => (None, None, Vec::new(), None),
     };
-    let (date, given) = (cause.date, parameters.clone());
+    let date = match part.as_ref().and_then(WantedPart::rest_of) {
+        Some(run) if cause.date.is_none() => {
+            planner.store.plan_head(run).await?.map(|plan| plan.context.date)
+        }
+        _ => cause.date,
+    };
+    let given = parameters.clone();
     let order = Order {
         project: project.clone(),
         user: acting,
@@ -155,7 +161,7 @@ async fn prepare(planner: &Planner, wanted: Wanted, mut entry: AuditEntry) -> Ap
         pipeline: plan.pipeline.clone(),
         user,
         state: RunState::Queued,
-        created_at: cause.date.map_or(plan.context.date, |_| planner.now()),
+        created_at: date.map_or(plan.context.date, |_| planner.now()),
         started_at: None,
         ended_at: None,
         tasks: u32::try_from(plan.tasks.len()).unwrap_or(u32::MAX),

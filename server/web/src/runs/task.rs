@@ -16,6 +16,20 @@ use crate::api::tasks::hang::HangView;
 use crate::api::tasks::view::{ProgressView, TaskView};
 use crate::time::{maybe, seconds};
 
+/// All states of instances, the one that matters most to a person first.
+pub(crate) const STATES: [&str; 11] = [
+    "failed",
+    "running",
+    "backoff",
+    "waiting",
+    "pending",
+    "upstream_failed",
+    "cancelled",
+    "succeeded",
+    "reused",
+    "stopped_early",
+    "skipped",
+];
 /// States of instances that have not ended, the one that matters most first.
 pub(super) const OPEN: [&str; 4] = ["running", "backoff", "waiting", "pending"];
 /// States of instances that have, the one that matters most first.

@@ -84,7 +84,7 @@ pub(crate) async fn again(web: &Web, caller: &Caller, run: &RunRecord) -> ApiRes
         source: Source::Stored { pipeline: run.pipeline.clone(), version: run.version },
         parameters: run.parameters.clone(),
         place: plan.place.clone(),
-        part: part.map(|part| WantedPart { choice: part.choice.clone(), of: part.of.clone() }),
+        part: part.map(|part| WantedPart { choice: Some(part.choice.clone()), of: part.of.clone() }),
         origin: None,
         // The same is done anew for the same moment.
         cause: Cause { date: run.cause.date, ..Cause::default() },
@@ -163,7 +163,8 @@ pub(crate) fn may_decide(caller: &Caller, question: &Question) -> Result<(), Str
     })
 }
 
-fn demand_end(run: &RunRecord) -> ApiResult<()> {
+/// Refuses a run that goes on.
+pub(super) fn demand_end(run: &RunRecord) -> ApiResult<()> {
     if run.state.is_final() {
         return Ok(());
     }

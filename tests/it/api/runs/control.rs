@@ -171,3 +171,29 @@ fn a_queued_run_says_which_runs_are_before_it() {
     assert!(page(&editor, &format!("/runs/{second}")).contains("stimated start in"), "the page says it");
     std::fs::remove_file(&held).unwrap();
 }
+
+#[test]
+fn a_run_whose_tasks_all_wait_is_pending_and_a_cancelled_one_says_who_did_it() {
+    let server = Server::start();
+    let editor = server.as_(Who::Editor);
+    let large = |name: &str| {
+        document(name, &format!("tasks:\n{}", task("hold", "sleep 600", ""))).replace("cpu: 100m", "cpu: 8")
+    };
+    let holder = start(&editor, &large("holder"));
+    until_task(&editor, &holder, "hold", "running");
+    let pending = start(&editor, &large("pending"));
+    wait_for("it to wait", || of_task(&editor, &pending, "hold")["wait"]["rule"] == "capacity");
+    let phase = |run: &str| editor.get(&format!("/runs/{run}")).expect(200).json()["phase"].clone();
+    assert_eq!((phase(&holder), phase(&pending)), (json!("running"), json!("pending")));
+    let text = page(&editor, &format!("/runs/{pending}"));
+    assert!(
+        text.contains("Pending: no task is running") && text.contains("Insufficient resources"),
+        "{text}"
+    );
+    for run in [&holder, &pending] {
+        wish(&editor, run, "cancel").expect(202);
+        until(&editor, run, "cancelled");
+        assert_eq!(phase(run), "cancelled");
+        assert!(page(&editor, &format!("/runs/{run}")).contains("Cancelled by emil"));
+    }
+}

@@ -39,6 +39,10 @@ fn a_task_waits_for_a_person_through_a_restart_and_goes_on_when_they_say_yes() {
     let waiting = asked(&editor, &run);
     assert_eq!(waiting["wait"]["message"], "Publish it with 0.97?");
     assert_eq!(waiting["attempts"], json!(0), "nothing runs meanwhile: {waiting}");
+    let asking = editor.get(&format!("/runs/{run}")).expect(200).json();
+    assert_eq!((&asking["state"], &asking["phase"]), (&json!("running"), &json!("approval")), "{asking}");
+    let listed = editor.get("/projects/default/runs").expect(200).json();
+    assert_eq!(listed["items"][0]["phase"], "approval", "{listed}");
     server.kill();
     server.run();
     let editor = server.as_(Who::Editor);
@@ -51,6 +55,7 @@ fn a_task_waits_for_a_person_through_a_restart_and_goes_on_when_they_say_yes() {
     assert_eq!(told["outputs"], json!({"approved": true, "by": "emil", "comment": "good"}));
     let ended = until(&editor, &run, "succeeded");
     assert_eq!(ended["tasks"]["states"], json!({"succeeded": 3}));
+    assert_eq!(ended["phase"], "succeeded");
     let again = editor.post(&path(&run), &json!({"approved": false})).expect(409);
     assert!(again.text().contains("does not wait for a decision"));
     let log = server.as_(Who::Owner).get("/projects/default/audit").expect(200).text();

@@ -125,6 +125,18 @@ fn instances_come_in_pages_and_say_what_became_of_each() {
         assert!(one["run_seconds"].is_number() && one["wait_seconds"].is_number(), "{one}");
     }
     assert_eq!(all[2]["failure"]["exit_code"], 1);
+    let in_state = |state: &str| {
+        let found = editor.get(&format!("/runs/{run}/tasks/each/instances?state={state}")).expect(200).json();
+        found["items"].as_array().unwrap().iter().map(|one| one["instance"].clone()).collect::<Vec<Value>>()
+    };
+    assert_eq!(
+        (in_state("failed"), in_state("succeeded")),
+        (vec![json!(2)], [0, 1, 3, 4].map(Value::from).to_vec())
+    );
+    assert_eq!((in_state("reused"), in_state("")), (Vec::new(), [0, 1, 2, 3, 4].map(Value::from).to_vec()));
+    let unknown =
+        editor.get(&format!("/runs/{run}/tasks/each/instances?state=lost")).expect(422).problem("invalid");
+    assert_eq!(unknown["problems"][0]["path"], "/state");
     let shown = super::help::of_task(&editor, &run, "each");
     assert_eq!(shown["instances"], json!({"total": 5, "states": {"succeeded": 4, "failed": 1}}));
     assert_eq!((&shown["state"], &shown["failure"]["instance"]), (&json!("failed"), &json!(2)));

@@ -11,6 +11,7 @@ pub(crate) mod objects;
 mod plan;
 mod rerun;
 mod resume;
+pub(crate) mod resume_with;
 mod start;
 pub mod view;
 
@@ -29,6 +30,7 @@ pub(super) fn routes() -> OpenApiRouter<Web> {
         .routes(routes!(get::get, delete::delete))
         .routes(routes!(cancel::cancel))
         .routes(routes!(resume::resume))
+        .routes(routes!(resume_with::foresee, resume_with::resume_with))
         .routes(routes!(rerun::rerun))
         .routes(routes!(again::again))
         .routes(routes!(plan::plan))

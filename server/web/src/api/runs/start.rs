@@ -70,7 +70,7 @@ fn part(tasks: Option<&PartOfRun>) -> ApiResult<Option<WantedPart>> {
     let of = tasks.of.as_deref().map(|run| {
         run.parse().map_err(|_| ApiError::field("/tasks/of", format!("`{run}` is not the id of a run")))
     });
-    Ok(Some(WantedPart { choice, of: of.transpose()? }))
+    Ok(Some(WantedPart { choice: Some(choice), of: of.transpose()? }))
 }
 
 /// Where it goes, when not where the pipeline would. What a part takes over lies where its pipeline goes.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use cubeloom_domain::JsonMap;
 use cubeloom_domain::clusters::LOCAL;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use crate::api::tasks::effective::EffectiveView;
 use crate::api::tasks::view::StartView;
@@ -34,6 +34,10 @@ pub struct RunView {
     pub acting_user: Option<String>,
     /// State of the run: `queued`, `running`, `cancelling`, `succeeded`, `failed` or `cancelled`.
     pub state: String,
+    /// What the run is doing: as `state`, but for a running run of which no task is running. That is `approval` if a task is
+    /// waiting for a person's decision, and `pending` if its tasks are waiting for resources.
+    #[serde(default)]
+    pub phase: String,
     /// Time at which the run was requested.
     pub created_at: Time,
     /// Time when the run started.
@@ -81,6 +85,21 @@ impl RunView {
     /// The cluster, where that is not the server's own machine.
     pub(crate) fn elsewhere(&self) -> Option<&str> {
         self.cluster.as_deref().filter(|cluster| *cluster != LOCAL)
+    }
+
+    /// Whether it is running, and none of its tasks is.
+    pub(crate) fn is_pending(&self) -> bool {
+        matches!(self.phase.as_str(), "pending" | "approval")
+    }
+
+    /// How many of its tasks are more than planned.
+    pub(crate) fn tasks_begun(&self) -> u64 {
+        self.tasks.total - self.tasks.states.get("pending").copied().unwrap_or_default()
+    }
+
+    /// The word for its sign and text on pages: tasks use `pending` for what has not got what it needs.
+    pub(crate) fn shown(&self) -> &str {
+        if self.phase == "pending" { "pending_run" } else { &self.phase }
     }
 
     /// Whether it has not succeeded when it should have. Who cancelled it did not want it any more.
@@ -207,6 +226,48 @@ pub struct PartOfRun {
     /// run in which all upstream tasks succeeded.
     #[serde(default)]
     pub of: Option<String>,
+}
+
+/// Pipeline version to resume with.
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ResumeQuery {
+    /// Pipeline version. Defaults to the newest version.
+    #[param(minimum = 1)]
+    pub version: Option<u32>,
+}
+
+/// Pipeline version to resume with.
+#[derive(Clone, Debug, Default, Deserialize, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ResumeWith {
+    /// Pipeline version. Defaults to the newest version.
+    #[schema(minimum = 1)]
+    pub version: Option<u32>,
+}
+
+/// What resuming a run with a pipeline version would run.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct ResumeWithView {
+    /// Pipeline version.
+    pub version: u32,
+    /// Tasks that keep their results, in document order.
+    pub kept: Vec<String>,
+    /// Tasks that would run, in document order.
+    pub again: Vec<RunAgainView>,
+}
+
+/// A task that would run when a run is resumed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct RunAgainView {
+    /// Task.
+    pub task: String,
+    /// Why it would run: `new`, `changed`, `unfinished` (it did not succeed) or `upstream` (a task upstream of it would run).
+    pub reason: String,
+    /// What has changed: names of fields, and files that its arguments name. Empty for other reasons.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub changed: Vec<String>,
 }
 
 /// Tasks to rerun.

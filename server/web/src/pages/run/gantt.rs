@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use askama::Template;
 use axum::response::Response;
-use cubeloom_domain::record::AttemptRecord;
+use cubeloom_domain::record::{AttemptRecord, InstanceRecord};
+use cubeloom_domain::state::InstanceState;
 use cubeloom_domain::{TaskIx, Timestamp};
 use serde_json::{Map, Value, json};
 
@@ -49,6 +50,8 @@ pub(super) async fn page(web: &Web, frame: Frame, head: Head, reader: &Reader<'_
             bar(reader, attempt, if since { ready.remove(&key) } else { None })
         })
         .collect();
+    let waiting = store.waiting_of(run, BARS.saturating_sub(bars.len())).await?;
+    let bars: Vec<Value> = bars.into_iter().chain(waiting.iter().map(|one| wait(reader, one))).collect();
     let states: Map<String, Value> = (0u32..)
         .zip(&reader.plan.tasks)
         .map(|(index, task)| (task.name.clone(), reader.state(index).into()))
@@ -79,6 +82,21 @@ fn bar(reader: &Reader<'_>, attempt: &AttemptRecord, ready: Option<Timestamp>) -
         "started": millis(view.started_at),
         "ended": millis(view.ended_at),
         "state": view.outcome.unwrap_or(view.state),
+    })
+}
+
+/// An instance that waits for the attempt that it is to have next, or for a person.
+fn wait(reader: &Reader<'_>, one: &InstanceRecord) -> Value {
+    let since = match &one.state {
+        InstanceState::Waiting { since, .. } => *since,
+        _ => one.ready_at,
+    };
+    json!({
+        "task": reader.plan.task(one.task).name,
+        "instance": one.instance,
+        "attempt": one.attempt + 1,
+        "created": millis(Some(Time(since))),
+        "state": "waiting",
     })
 }
 

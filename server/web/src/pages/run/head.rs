@@ -1,17 +1,23 @@
-//! What every tab of a run has above it: the run, what failed first, and the run before it.
+//! What every tab of a run has above it: the run, what it needs of a person or waits for, and the run before it.
 
+use cubeloom_domain::TaskIx;
 use cubeloom_domain::plan::{Choice, PlannedPart};
 use cubeloom_store::RunFilter;
+use serde_json::Value;
 
 use super::Tab;
 use super::bar::Bar;
 use super::effective::Effective;
+use super::newer::Newer;
+use super::question::Questions;
+use super::row::Row;
 use crate::api::runs::view::RunView;
 use crate::api::tasks::hang::HangView;
 use crate::api::tasks::view::FailureView;
+use crate::auth::Caller;
 use crate::error::ApiResult;
 use crate::pages::runs::short;
-use crate::runs::{Reader, effective, queued};
+use crate::runs::{Reader, describe, effective, items, queued};
 use crate::state::Web;
 use crate::time::Time;
 
@@ -24,6 +30,16 @@ pub(crate) struct Head {
     pub(crate) before: Option<String>,
     /// Which part of the pipeline it is, where it is not the whole.
     pub(crate) part: Option<PlannedPart>,
+    /// What tasks ask of a person.
+    pub(crate) questions: Questions,
+    /// Tasks that wait for resources while none runs, with the reason.
+    pub(crate) pending: Vec<Row>,
+    /// Who cancelled it, and when.
+    pub(crate) cancelled: Option<(String, Time)>,
+    /// The newest version of its pipeline, once it has ended.
+    pub(crate) newest: Option<u32>,
+    /// The newer version that it could be resumed with.
+    pub(crate) newer: Option<Newer>,
     /// Tasks that hang, and why.
     pub(crate) hangs: Vec<(String, HangView)>,
     /// What its time went to.
@@ -35,9 +51,16 @@ pub(crate) struct Head {
 pub(crate) struct First {
     pub(crate) task: String,
     pub(crate) failure: FailureView,
+    /// The item that it failed for, where the task has several.
+    pub(crate) item: Option<String>,
 }
 
 impl First {
+    /// Which of the task's instances failed.
+    pub(crate) fn instance(&self) -> u32 {
+        self.failure.instance.unwrap_or_default()
+    }
+
     /// Where its log is.
     pub(crate) fn log(&self, run: &str) -> String {
         let mut query = url::form_urlencoded::Serializer::new(String::new());
@@ -56,10 +79,16 @@ impl First {
 
 impl Head {
     /// Reads it.
-    pub(crate) async fn read(web: &Web, reader: &Reader<'_>, tab: Tab) -> ApiResult<Self> {
+    pub(crate) async fn read(web: &Web, caller: &Caller, reader: &Reader<'_>, tab: Tab) -> ApiResult<Self> {
         let run = RunView { wait: queued::of(web, reader).await?, ..reader.run() };
+        let newest = newest(web, reader).await?;
         Ok(Self {
-            failure: first_failure(reader).await?,
+            failure: first_failure(web, reader).await?,
+            questions: Questions::read(web, caller, reader).await?,
+            pending: pending(reader, &run).await?,
+            cancelled: cancelled(web, &run).await?,
+            newer: Newer::read(web, caller, reader, newest).await?,
+            newest,
             hangs: hangs(web, reader).await?,
             before: before(web, &run).await?,
             part: reader.plan.part.clone(),
@@ -85,8 +114,13 @@ impl Head {
     pub(crate) fn part_key(part: &PlannedPart) -> &'static str {
         match part.choice {
             Choice::Only(_) => "run.part-only",
-            Choice::From(_) => "run.part-from",
+            Choice::From(_) | Choice::Rest(_) => "run.part-from",
         }
+    }
+
+    /// Whether it resumes another run with a newer version.
+    pub(crate) fn is_rest(&self) -> bool {
+        matches!(self.part.as_ref().map(|part| &part.choice), Some(Choice::Rest(_)))
     }
 
     /// Whether something may still happen by itself.
@@ -97,6 +131,23 @@ impl Head {
     /// Whether it can be stopped.
     pub(crate) fn can_cancel(&self) -> bool {
         matches!(self.run.state.as_str(), "queued" | "running")
+    }
+
+    /// The text before the time since its start.
+    pub(crate) fn since_key(&self) -> &'static str {
+        if self.run.phase == "running" { "run.since" } else { "run.since-start" }
+    }
+
+    /// Whether it is cancelled, or is being cancelled.
+    pub(crate) fn has_cancelled(&self) -> bool {
+        matches!(self.run.state.as_str(), "cancelling" | "cancelled")
+    }
+
+    /// The pipeline's editor, at the task that failed.
+    pub(crate) fn editor(&self) -> String {
+        let RunView { project, pipeline, .. } = &self.run;
+        let place = self.failure.as_ref().map(|first| format!("#task/{}", first.task)).unwrap_or_default();
+        format!("/projects/{project}/pipelines/{pipeline}/edit{place}")
     }
 
     /// Whether something is left to be done.
@@ -113,18 +164,85 @@ impl Head {
 /// Failed tasks that are looked at; of a run with very many, the first of them have failed early too.
 const FAILED: usize = 50;
 
-/// Of the tasks that have failed, the one that did so first.
-async fn first_failure(reader: &Reader<'_>) -> ApiResult<Option<First>> {
-    let mut first: Option<(Option<Time>, First)> = None;
-    let failed = (0..reader.record.tasks).filter(|index| reader.state(*index) == "failed");
-    for index in failed.take(FAILED) {
+/// Of the tasks that have failed, the one that did so first, with the item that it failed for.
+async fn first_failure(web: &Web, reader: &Reader<'_>) -> ApiResult<Option<First>> {
+    let failed: Vec<u32> =
+        (0..reader.record.tasks).filter(|index| reader.state(*index) == "failed").take(FAILED).collect();
+    if failed.is_empty() {
+        return Ok(None);
+    }
+    // Of a search, trials may fail without any harm: then the first failure may be one of them.
+    let first = web.store().first_failed(&reader.record.id).await?;
+    if let Some(one) = first.filter(|one| failed.contains(&one.task.0)) {
+        let Some(failure) = describe::failure_of(&one, None) else { return Ok(None) };
+        return Ok(Some(First::of(web, reader, one.task, failure).await?));
+    }
+    let mut first: Option<(Option<Time>, TaskIx, FailureView)> = None;
+    for index in failed {
         let task = reader.task(index).await?;
         let Some(failure) = task.failure else { continue };
-        if first.as_ref().is_none_or(|(ended, _)| task.ended_at < *ended) {
-            first = Some((task.ended_at, First { task: task.name, failure }));
+        if first.as_ref().is_none_or(|(ended, ..)| task.ended_at < *ended) {
+            first = Some((task.ended_at, TaskIx(index), failure));
         }
     }
-    Ok(first.map(|(_, first)| first))
+    match first {
+        Some((_, task, failure)) => Ok(Some(First::of(web, reader, task, failure).await?)),
+        None => Ok(None),
+    }
+}
+
+impl First {
+    async fn of(web: &Web, reader: &Reader<'_>, task: TaskIx, failure: FailureView) -> ApiResult<Self> {
+        let planned = reader.plan.task(task);
+        let mut item = None;
+        if let (true, Some(at)) = (planned.for_each.is_some(), failure.instance) {
+            let all = items::of(web, &reader.record.id, &reader.plan, task).await?;
+            item = Some(all.get(at as usize).map(in_a_line).unwrap_or_default());
+        }
+        Ok(Self { task: planned.name.clone(), failure, item })
+    }
+}
+
+/// A value without line breaks of its own.
+fn in_a_line(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// Tasks that wait for resources which are named; there may be more.
+const PENDING: usize = 3;
+
+/// The tasks that a run waits for, while none of them runs.
+async fn pending(reader: &Reader<'_>, run: &RunView) -> ApiResult<Vec<Row>> {
+    let mut pending = Vec::new();
+    if !run.is_pending() {
+        return Ok(pending);
+    }
+    for index in
+        reader.with_any("waiting").filter(|index| !reader.plan.task(TaskIx(*index)).asks).take(PENDING)
+    {
+        pending.push(Row { task: reader.task(index).await? });
+    }
+    Ok(pending)
+}
+
+/// The newest version of the pipeline of a run that has ended.
+async fn newest(web: &Web, reader: &Reader<'_>) -> ApiResult<Option<u32>> {
+    let record = &reader.record;
+    if !record.state.is_final() || record.version.is_none() {
+        return Ok(None);
+    }
+    Ok(web.store().newest(&record.project, &record.pipeline).await?.map(|newest| newest.version))
+}
+
+/// Who cancelled a run.
+async fn cancelled(web: &Web, run: &RunView) -> ApiResult<Option<(String, Time)>> {
+    let (true, Ok(id)) = (matches!(run.state.as_str(), "cancelling" | "cancelled"), run.id.parse()) else {
+        return Ok(None);
+    };
+    let wish = web.store().last_cancel(&id).await?;
+    // Who acts by a token of one project is still that person.
+    let person = |user: String| user.strip_suffix(":token").map(str::to_owned).unwrap_or(user);
+    Ok(wish.map(|wish| (person(wish.user), Time(wish.created_at))))
 }
 
 /// Attempts that hang, or did and still run, that are looked at.

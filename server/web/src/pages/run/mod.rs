@@ -8,10 +8,12 @@ mod graph;
 pub(crate) mod head;
 mod logs;
 mod metrics;
+mod newer;
 mod objects;
 mod outputs;
 mod parallel;
 mod parameters;
+mod question;
 pub(crate) mod row;
 mod table;
 mod tally;
@@ -121,7 +123,7 @@ pub(crate) async fn page(
 ) -> ApiResult<Response> {
     let reader = Reader::open(&web, &run).await?.with_starts(&caller).await?;
     let tab = if asked.tab == Tab::Graph && reader.record.tasks > NODES { Tab::Table } else { asked.tab };
-    let head = Head::read(&web, &reader, tab).await?;
+    let head = Head::read(&web, &caller, &reader, tab).await?;
     match tab {
         Tab::Graph => graph::page(frame, head, &reader),
         Tab::Gantt => gantt::page(&web, frame, head, &reader).await,

@@ -26,6 +26,11 @@ impl Row {
         self.task.state == "waiting"
     }
 
+    /// How many of its instances wait.
+    pub(crate) fn waiting(&self) -> u64 {
+        self.task.instances.states.get("waiting").copied().unwrap_or_default()
+    }
+
     /// Whether it runs.
     pub(crate) fn runs(&self) -> bool {
         self.task.state == "running"

@@ -11,8 +11,10 @@ use serde_json::Value;
 
 use super::effective::Effective;
 use super::parallel::{self, Parallel};
+use super::question::OpenQuestion;
 use super::row::{self, Row};
 use crate::api;
+use crate::api::tasks::instances::InstancesQuery;
 use crate::api::tasks::preflight::{PreflightValues, PreflightView};
 use crate::api::tasks::view::{
     AttemptView, HistoryView, InstanceView, NoticeView, RoleView, SearchView, TaskView, TrialView, WaitView,
@@ -25,7 +27,8 @@ use crate::extract::{Path, Query};
 use crate::page::{Page, PageQuery};
 use crate::pages::{Frame, html};
 use crate::readable;
-use crate::runs::{Reader, describe, effective, search, wish};
+use crate::runs::task::STATES;
+use crate::runs::{Reader, describe, effective, search};
 use crate::show;
 use crate::state::Web;
 use crate::terminals::place;
@@ -45,6 +48,29 @@ const HISTORY: usize = 8;
 pub(crate) struct Asked {
     instance: Option<u32>,
     cursor: String,
+    /// The state of the instances that are listed, or `all`. Empty for those that failed, if any has.
+    state: String,
+}
+
+impl Asked {
+    /// The state of the instances that are listed; empty for all. An instance that is asked for is listed with all others.
+    fn state(&self, task: &TaskView) -> &str {
+        let has_failed = || task.instances.states.get("failed").is_some_and(|count| *count > 0);
+        match self.state.as_str() {
+            "all" => "",
+            "" if self.instance.is_none() && has_failed() => "failed",
+            state => state,
+        }
+    }
+}
+
+/// A choice of instances by their state.
+struct Chosen {
+    /// As the URL has it.
+    state: &'static str,
+    count: u64,
+    /// Whether these are listed.
+    current: bool,
 }
 
 /// A named value.
@@ -59,14 +85,6 @@ struct Named {
 struct Told {
     attempt: AttemptView,
     notices: Vec<NoticeView>,
-}
-
-/// What a person has to decide.
-struct OpenQuestion {
-    message: String,
-    approvers: Vec<String>,
-    /// Why whoever looks may not; `None` when they may.
-    barred: Option<String>,
 }
 
 /// A search, and how it is drawn.
@@ -126,6 +144,8 @@ struct TaskPage {
     /// What its instances are trials of.
     search: Option<Searched>,
     instances: Vec<InstanceView>,
+    /// The state of the instances that are listed; empty for all.
+    state: String,
     /// Where the next page of instances begins.
     next: Option<String>,
     /// Where this page of instances begins.
@@ -216,9 +236,24 @@ impl TaskPage {
         chosen.wait.as_ref().filter(|_| !self.row.waits() && self.asked.is_none())
     }
 
+    /// The states of its instances, each with how many are in it.
+    fn choices(&self) -> Vec<Chosen> {
+        let states = &self.task().instances.states;
+        let count = |state: &str| states.get(state).copied().filter(|count| *count > 0);
+        let of_state = |state| Some(Chosen { state, count: count(state)?, current: self.state == state });
+        let all = Chosen { state: "all", count: self.task().instances.total, current: self.state.is_empty() };
+        std::iter::once(all).chain(STATES.into_iter().filter_map(of_state)).collect()
+    }
+
+    /// The state of the listed instances, as the URL has it.
+    fn listed(&self) -> &str {
+        if self.state.is_empty() { "all" } else { &self.state }
+    }
+
     /// What keeps the present page of instances in links to one of them.
     fn place(&self) -> String {
-        if self.cursor.is_empty() { String::new() } else { format!("&cursor={}", self.cursor) }
+        let state = format!("&state={}", self.listed());
+        if self.cursor.is_empty() { state } else { format!("{state}&cursor={}", self.cursor) }
     }
 }
 
@@ -233,7 +268,9 @@ pub(crate) async fn page(
     let index = reader.find(&task)?;
     let planned = reader.plan.task(index);
     let view = reader.task(index.0).await?;
-    let Page { items: instances, next_cursor } = instances(&web, &caller, &run, &view, &asked.cursor).await?;
+    let state = asked.state(&view).to_owned();
+    let listed = instances(&web, &caller, &run, &view, (&state, &asked.cursor)).await?;
+    let Page { items: instances, next_cursor } = listed;
     let failed = view.failure.as_ref().and_then(|failure| failure.instance);
     let first = instances.first().map(|one| one.instance);
     let instance = asked.instance.or(failed).or(first).unwrap_or(0);
@@ -249,13 +286,8 @@ pub(crate) async fn page(
         None => &view.outputs,
     };
     let record = web.store().instance(&run, index, instance).await?;
-    let question = record.as_ref().and_then(|record| record.state.question());
     html(&TaskPage {
-        asked: question.map(|question| OpenQuestion {
-            message: question.message.clone(),
-            approvers: question.approvers.clone(),
-            barred: wish::may_decide(&caller, question).err(),
-        }),
+        asked: record.as_ref().and_then(|record| OpenQuestion::of(&caller, &reader, record)),
         outputs: outputs.iter().map(|(name, value)| known(name, value)).collect(),
         arguments: arguments(planned),
         attempts: told,
@@ -275,6 +307,7 @@ pub(crate) async fn page(
         frame,
         run: run.to_string(),
         instances,
+        state,
         next: next_cursor,
         cursor: asked.cursor,
         instance,
@@ -287,16 +320,16 @@ async fn instances(
     caller: &Caller,
     run: &RunId,
     task: &TaskView,
-    cursor: &str,
+    (state, cursor): (&str, &str),
 ) -> ApiResult<Page<InstanceView>> {
     if !task.for_each {
         return Ok(Page { items: Vec::new(), next_cursor: None });
     }
     let page = PageQuery { limit: Some(INSTANCES), cursor: Some(cursor.to_owned()) };
     let path = Path((run.clone(), task.name.clone()));
-    Ok(api::tasks::instances::instances(State(web.clone()), caller.clone(), Lang::En, path, Query(page))
-        .await?
-        .0)
+    let query = InstancesQuery { state: Some(state.to_owned()) };
+    let (web, caller) = (State(web.clone()), caller.clone());
+    Ok(api::tasks::instances::instances(web, caller, Lang::En, path, Query(query), Query(page)).await?.0)
 }
 
 fn arguments(planned: &PlannedTask) -> Vec<Named> {
