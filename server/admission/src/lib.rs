@@ -18,6 +18,7 @@ mod explain;
 mod faulty;
 mod fits;
 mod forecast;
+mod giving;
 mod grow;
 mod head;
 mod job;

@@ -7,7 +7,7 @@
 //!
 //! A job whose priority class preempts takes whole jobs of a lower priority as well: those of its own queue, and of others what
 //! these hold beyond their guarantee. The priority of a job that runs is the one with which it started, its time in the queue
-//! included; that of the waiting one is without it. So nobody is ever preempted by turns.
+//! included; that of the waiting one is without it. So two jobs never preempt each other by turns.
 
 use std::cmp::Reverse;
 

@@ -68,7 +68,7 @@ fn what_is_not_preemptible_stays_and_what_would_not_be_enough_does_too() {
     let protected = Spec { protected: true, ..with_priority("protected", 4, 0) };
     let mut case = full_of([protected, with_priority("low", 4, 0)]);
     case.wait_since(urgent("large", 8), 1);
-    assert!(case.pass(1).is_empty() && case.victims().is_empty(), "four of eight help nobody");
+    assert!(case.pass(1).is_empty() && case.victims().is_empty(), "four of eight are not enough");
     case.end("large", 2);
     case.wait_since(urgent("small", 4), 2);
     case.pass(2);

@@ -205,7 +205,7 @@ proptest! {
                 let (lower, higher) = (desk.spec(job).unwrap(), desk.spec(by).unwrap());
                 prop_assert!(higher.preempts && !lower.protected && lower.priority < higher.priority);
             }
-            // When all who are told have gone, the ones for whom they went start.
+            // When all victims have gone, the jobs for which they went start.
             let whole = pass.victims.iter().filter_map(|victim| match *victim {
                 Victim::Whole { job, by, why: Preemption::Outranked } => Some((job, by)),
                 _ => None,

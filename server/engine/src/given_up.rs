@@ -58,7 +58,7 @@ impl Executor for GivenUp {
 
     fn rebind(&self, _job: &Job, _bindings: &Bindings) {}
 
-    /// Of one that an earlier executor was to submit, too, nobody knows whether it was.
+    /// Whether an attempt that the earlier executor was to submit is there is not known either.
     fn submit(&self, submission: Submission) -> BoxFuture<'_, ()> {
         self.adopt(submission)
     }

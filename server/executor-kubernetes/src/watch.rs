@@ -70,7 +70,7 @@ impl Backoff for Tries {
     fn reset(&mut self) {}
 }
 
-/// Whether something that a watch told is an answer of the API server.
+/// Whether an event of a watch is an answer of the API server.
 fn is_answer<K>(event: &Event<K>) -> bool {
     !matches!(event, Event::Init)
 }

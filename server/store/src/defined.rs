@@ -86,7 +86,7 @@ impl Store {
             values.int(revision)?;
             let sql = if is_new { insert::<T>() } else { update::<T>() };
             if execute(connection, AssertSqlSafe(sql), values).await? == 0 {
-                // Somebody else created it at the same moment.
+                // Another request created it at the same moment.
                 return Ok(Change::Stale(1));
             }
             audit::write(connection, audit).await?;

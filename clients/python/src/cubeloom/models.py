@@ -9215,7 +9215,7 @@ class Item26(TypedDict):
     """
     phase: NotRequired[str]
     """
-    What the run is doing: as `state`, but for a running run of which no task is running. That is `approval` if a task is
+    What the run is doing: the same as `state`, unless the run is running and none of its tasks is. Then it is `approval` if a task is
     waiting for a person's decision, and `pending` if its tasks are waiting for resources.
     """
     created_at: str
@@ -9311,7 +9311,7 @@ class RunView(TypedDict):
     """
     phase: NotRequired[str]
     """
-    What the run is doing: as `state`, but for a running run of which no task is running. That is `approval` if a task is
+    What the run is doing: the same as `state`, unless the run is running and none of its tasks is. Then it is `approval` if a task is
     waiting for a person's decision, and `pending` if its tasks are waiting for resources.
     """
     created_at: str

@@ -36,7 +36,7 @@ impl Planner<'_> {
         (priority, preempts)
     }
 
-    /// The priority of a class; where there is nobody to ask, that of a task without one.
+    /// The priority of a class; where the classes are not known, that of a task without one.
     fn class(&self, name: &str) -> Result<(i32, Preempts), String> {
         let Some(classes) = &self.facts.priority_classes else { return Ok((0, Preempts::Never)) };
         match classes.iter().find(|class| class.name == name) {

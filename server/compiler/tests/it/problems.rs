@@ -380,7 +380,7 @@ fn a_priority_class_gives_its_priority_and_one_that_is_not_there_is_refused() {
         refused.iter().map(|one| one.path.as_str()).collect::<Vec<_>>(),
         ["/priority", "/tasks/1/priority"]
     );
-    // Where there is nobody to ask, the document is taken as it is.
+    // Where the classes are not known, the document is taken as it is.
     let planned = try_plan(text, JsonMap::new(), &fixtures(), &machine()).unwrap();
     assert_eq!((planned.plan.tasks[0].priority, planned.plan.tasks[0].preempts), (0, false));
 }

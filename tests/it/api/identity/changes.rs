@@ -228,6 +228,10 @@ fn change_runs(ada: &Client, log: &Log) {
     until_task(ada, &long, "wait", "running");
     log.note(ada.post(&format!("{runs}/cancel"), &json!({"runs": [long]})).expect(200));
     until(ada, &long, "cancelled");
+    let with = id(&log.note(wish(&long, "resume-with", &json!({})).expect(201)).json()["run"]);
+    until_task(ada, &with, "wait", "running");
+    log.note(wish(&with, "cancel", &json!({})).expect(202));
+    until(ada, &with, "cancelled");
     let terminals = format!("/runs/{long}/tasks/wait/instances/0/terminals");
     let terminal = log.note(ada.post(&terminals, &json!({})).expect(201)).json();
     log.note(

@@ -34,7 +34,7 @@ pub struct RunView {
     pub acting_user: Option<String>,
     /// State of the run: `queued`, `running`, `cancelling`, `succeeded`, `failed` or `cancelled`.
     pub state: String,
-    /// What the run is doing: as `state`, but for a running run of which no task is running. That is `approval` if a task is
+    /// What the run is doing: the same as `state`, unless the run is running and none of its tasks is. Then it is `approval` if a task is
     /// waiting for a person's decision, and `pending` if its tasks are waiting for resources.
     #[serde(default)]
     pub phase: String,
