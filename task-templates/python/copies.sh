@@ -20,12 +20,12 @@ copies() {
 }
 
 copies program.py python deepspeed horovod indexed jax kaldi megatron mpi mxnet nni paddle pytorch ray tensorflow wenet
-copies lib/cubeloom.py python deepspeed download horovod http indexed jax kaldi megatron model-convert model-evaluate \
+copies lib/cubeloom.py python deepspeed download horovod http indexed jax kafka kaldi megatron model-convert model-evaluate \
     model-predict model-register mpi mxnet nni paddle pytorch pytorch-export queue ray recommenders spark sql tensorflow video \
     wenet xgboost
 # What begins every program of Python that these start.
-copies lib/sitecustomize.py python deepspeed horovod indexed jax kaldi megatron mpi mxnet nni paddle pytorch queue ray spark \
-    tensorflow wenet
+copies lib/sitecustomize.py python deepspeed horovod indexed jax kafka kaldi megatron mpi mxnet nni paddle pytorch queue ray \
+    spark tensorflow wenet
 # What starts torchrun.
 copies main.py pytorch deepspeed megatron wenet
 # What starts ranks.
@@ -34,6 +34,10 @@ for file in agent.py launcher.py link.py rsh.py; do
 done
 # What connects workers with the first.
 copies link.py kaldi indexed nni
+# What calls a program or a function for each message, and counts.
+for file in handler.py ledger.py runners.py; do
+    copies "$file" queue kafka
+done
 # What shares a list.
 copies shards.py download video
 # What reads tables and runs ONNX models, and what the examples train.

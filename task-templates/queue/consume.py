@@ -56,7 +56,7 @@ def main():
     end = time.monotonic() + PARTING
     while not ledger.others_rest(None) and time.monotonic() < end:
         time.sleep(0.2)
-    ledger.settle(options.tolerate, options.rejected)
+    ledger.settle(options.tolerate, options.rejected and f"the queue {options.rejected}")
 
 
 def arguments():
@@ -75,7 +75,9 @@ def arguments():
     parser.add_argument("--output-queue")
     parser.add_argument("--broker-timeout", type=float, default=60)
     parser.add_argument("command", nargs="*", help="a program and its arguments; with a script, the script's")
-    return parser.parse_args()
+    options = parser.parse_args()
+    options.has_output = options.output_queue is not None
+    return options
 
 
 class Consumer:
@@ -202,14 +204,14 @@ class Consumer:
         self.taken += len(batch)
         # On the disk before it begins: what ends this worker must not end the next ones without limit.
         self.ledger.began(batch)
-        lost = {id(message): self.ledger.tries_lost(message, self.pump) for message in batch if message.redelivered}
+        lost = self.ledger.tries_lost([message for message in batch if message.redelivered], self.pump)
         if len(batch) > 1 and not any(lost.values()):
             result = self.attempt(batch, 1)
             if not isinstance(result, Failed):
                 return self.finish(batch, result)
             print(f"a batch of {len(batch)} failed: {result}; its messages are tried one by one", flush=True)
         for message in batch:
-            self.settle(message, lost.get(id(message), 0))
+            self.settle(message, lost.get(message.digest, 0))
 
     def settle(self, message, tries):
         """Tries one message as often as it may fail."""
@@ -296,7 +298,7 @@ class Consumer:
         with link.told(self.options.url):
             ready = self.channel.queue_declare(self.options.queue, passive=True).method.message_count
         self.told_at = time.monotonic()
-        self.ledger.tell(ready)
+        self.ledger.tell(ready + self.ledger.working())
 
     def give_back(self, count):
         """The last ones that were handed out in advance."""

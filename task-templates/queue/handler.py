@@ -5,6 +5,7 @@ It is a process of its own, so that a call which takes too long, or ends the pro
 
 import importlib.util
 import json
+import signal
 import sys
 import traceback
 from multiprocessing.connection import Connection
@@ -26,6 +27,9 @@ class Message:
 
 
 def main(descriptor, script, *arguments):
+    # It may be sent to all processes of a worker: consume.py decides whether a call ends before the worker does. It is not
+    # ignored, as what the script starts would ignore it, too.
+    signal.signal(signal.SIGTERM, lambda *_: None)
     sys.argv = [script, *arguments]
     sys.stdout.reconfigure(line_buffering=True)
     link = Connection(int(descriptor))

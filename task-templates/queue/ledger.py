@@ -75,8 +75,9 @@ class Ledger:
         self.note(share=share)
         return share
 
-    def began(self, batch):
+    def began(self, batch, **more):
         with self.lock:
+            self.state.update(more)
             self.state["working"] = [message.digest for message in batch]
             self.state["taken"] += len(batch)
             self.state["redelivered"] += sum(bool(message.redelivered) for message in batch)
@@ -135,28 +136,34 @@ class Ledger:
     def others(self):
         return [(path, state) for path, state in self.states() if path != self.path and state["attempt"] == self.attempt]
 
-    def tries_lost(self, message, pump):
-        """How many workers were lost in the middle of this message."""
-        earlier = [state for _, state in self.states() if state["attempt"] != self.attempt and message.digest in state["working"]]
-        beats = {path: state["beat"] for path, state in self.others() if message.digest in state["working"]}
+    def tries_lost(self, messages, pump):
+        """How many workers were lost in the middle of each of these messages."""
+        names = {message.digest for message in messages}
+        lost = [name for _, state in self.states() if state["attempt"] != self.attempt for name in names.intersection(state["working"])]
+        beats = {path: state["beat"] for path, state in self.others() if names.intersection(state["working"])}
         end = time.monotonic() + SILENT
         # A live one may have another message that is just the same.
         while beats and (left := end - time.monotonic()) > 0:
             pump(left)
             now = {path: state["beat"] for path, state in self.others()}
             beats = {path: beat for path, beat in beats.items() if now.get(path) == beat}
-        return len(earlier) + len(beats)
+        lost += [name for path, state in self.others() if path in beats for name in names.intersection(state["working"])]
+        return {name: lost.count(name) for name in names}
 
-    def tell(self, ready):
-        states = [state for _, state in self.states()]
-        ended = sum(state["done"] + state["failed"] for state in states)
-        held = sum(len(state["working"]) for state in states if state["attempt"] == self.attempt)
-        if ended + held + ready and (ended, ended + held + ready) != self.told:
-            self.told = (ended, ended + held + ready)
+    def working(self):
+        """How many messages the workers of this attempt are at."""
+        return sum(len(state["working"]) for _, state in self.states() if state["attempt"] == self.attempt)
+
+    def tell(self, left):
+        """How far all workers are, where so many messages are left."""
+        ended = sum(state["done"] + state["failed"] for _, state in self.states())
+        if ended + left and (ended, ended + left) != self.told:
+            self.told = (ended, ended + left)
             cubeloom.progress(*self.told)
 
-    def settle(self, tolerate, rejected):
-        """Puts what all workers did together. Each of them does it, for nobody knows who stays to the end."""
+    def settle(self, tolerate, kept):
+        """Puts what all workers did together. Each of them does it, for nobody knows who stays to the end. `kept` says where
+        failed messages are beside the file, if they are."""
         states = [state for _, state in self.states()]
         totals = {name: sum(state[name] for state in states) for name in COUNTS}
         numbers = sorted({state["worker"] for state in states})
@@ -170,7 +177,7 @@ class Ledger:
         cubeloom.outputs(**totals, workers=of_worker, failures=where)
         if totals["failed"] > tolerate:
             named = "; ".join(f"message {one.get('id', 'without an id')}: {one['error']}" for one in failed[:NAMED])
-            place = f"{where} of the run's folder" + (f" and in the queue {rejected}" if rejected else "")
+            place = f"{where} of the run's folder" + (f" and in {kept}" if kept else "")
             counts = f"{totals['failed']} of {totals['taken']} messages failed, {tolerate} may"
             sys.exit(f"{counts}: {named}; all of them are in {place}")
 

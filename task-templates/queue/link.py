@@ -11,6 +11,8 @@ from pika.adapters.utils import connection_workflow
 
 #: How long a single step of connecting may take, in seconds, and the silence after which a connection is lost.
 STEP, HEARTBEAT = 5, 30
+#: What programs do not see.
+SECRETS = ("AMQP_USER", "AMQP_PASSWORD")
 #: Codes of AMQP 0-9-1 (and of RabbitMQ) that say what a person has to change.
 ACCESS_REFUSED, NOT_FOUND, PRECONDITION_FAILED, NOT_ALLOWED = 403, 404, 406, 530
 

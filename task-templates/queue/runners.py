@@ -11,11 +11,10 @@ import tempfile
 import threading
 from pathlib import Path
 
-from link import Hopeless
-from ledger import cubeloom
+from link import SECRETS
 
 HERE = Path(__file__).resolve().parent
-#: More than this is no message: RabbitMQ's own limit, in bytes.
+#: More than this is no message, in bytes.
 LARGEST = 128 << 20
 #: How long the end of a program's log is waited for when it has ended, in seconds.
 LOG = 2.0
@@ -57,7 +56,7 @@ class Job:
 
 def environment():
     """What programs see: `import cubeloom`, the pipeline's modules, this Python first; not the broker's password."""
-    variables = {name: value for name, value in os.environ.items() if name not in ("AMQP_USER", "AMQP_PASSWORD")}
+    variables = {name: value for name, value in os.environ.items() if name not in SECRETS}
     code = os.environ.get("CUBELOOM_CODE", os.getcwd())
     for name, folders in (("PYTHONPATH", [code, str(HERE / "lib")]), ("PATH", [os.path.dirname(sys.executable)])):
         rest = [part for part in variables.get(name, "").split(os.pathsep) if part and part not in folders]
@@ -92,7 +91,7 @@ class Command:
             return self.read(made)
 
     def call(self, given, made, variables):
-        wanted = made if self.options.output_queue else None
+        wanted = made if self.options.has_output else None
         with self.lock:
             if self.killed:
                 raise Failed("it was stopped")
@@ -114,7 +113,7 @@ class Command:
             raise Failed(": ".join([how, *log.last]))
 
     def read(self, made):
-        if not self.options.output_queue:
+        if not self.options.has_output:
             return []
         size = made.seek(0, os.SEEK_END)
         if size > LARGEST:
@@ -199,7 +198,7 @@ class Script:
         results = self.receive(self.options.timeout)
         if large := [len(body) for body, _ in results if len(body) > LARGEST]:
             raise Failed(f"it returned {large[0]} bytes, more than a message may have")
-        return results if self.options.output_queue else []
+        return results if self.options.has_output else []
 
     def receive(self, limit):
         try:

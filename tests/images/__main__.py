@@ -71,6 +71,7 @@ CASES = {
     "indexed": Case(),
     "python": Case(),
     "queue": Case(instead=("python3", f"/{IN_IMAGES}/queue/consume.py", "--help"), said="`consume.py --help`"),
+    "kafka": Case(instead=("python3", f"/{IN_IMAGES}/kafka/consume.py", "--help"), said="`consume.py --help`"),
     "mpi": Case(),
     "sql": Case(),
     "xgboost": Case(),

@@ -16,6 +16,7 @@ use tempfile::TempDir;
 
 pub mod amqp;
 pub mod hdfs;
+pub mod kafka;
 pub mod processes;
 pub mod program;
 pub mod python;
@@ -23,6 +24,7 @@ pub mod s3;
 
 pub use amqp::Amqp;
 pub use hdfs::Hdfs;
+pub use kafka::Kafka;
 pub use s3::S3;
 
 /// How long anything may take.

@@ -14,6 +14,7 @@ mod horovod;
 mod http;
 mod indexed;
 mod jax;
+mod kafka;
 mod kaldi;
 mod layouts;
 pub mod ledger;

@@ -70,6 +70,12 @@ fn wrong_arguments() -> Vec<(&'static str, Value, &'static str, &'static str)> {
     let queue = |more: Value| {
         program(json!({"url": "amqp://b", "queue": "q", "output_queue": "o", "rejected": more}))
     };
+    let kafka = |more: Value| {
+        let mut arguments =
+            program(json!({"bootstrap_servers": "b:9092", "topics": ["t"], "output_topic": "o"}));
+        arguments.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap());
+        arguments
+    };
     vec![
         (
             "approval",
@@ -98,6 +104,10 @@ fn wrong_arguments() -> Vec<(&'static str, Value, &'static str, &'static str)> {
         ("indexed", program(json!({"min_workers": 2})), "min_workers", "needs `dispatch: dynamic`"),
         ("http", json!({"url": "https://a:b@c?d"}), "url", "must not contain a user or password"),
         ("jax", program(json!({"workers": "two"})), "workers", "whole number"),
+        ("kafka", kafka(json!({"rejected": "o"})), "rejected", "mix failures with results"),
+        ("kafka", kafka(json!({"rejected": "t"})), "rejected", "consumed without end"),
+        ("kafka", kafka(json!({"ca": "ca.pem"})), "ca", "needs TLS"),
+        ("kafka", kafka(json!({"until": "noon"})), "until", "pattern"),
         ("kaldi", json!({"script": "a.sh", "commands_per_worker": 0}), "commands_per_worker", "at least 1"),
         (
             "megatron",
