@@ -34,7 +34,7 @@ pub struct Waiting {
     pub instance: InstanceRecord,
 }
 
-/// A task of which instances wait.
+/// A task whose instances wait.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WaitingTask {
     /// The instance that waits longest.
@@ -161,7 +161,7 @@ impl Store {
         Ok(found)
     }
 
-    /// The tasks of which instances wait, those that wait longest first, of all projects or of these; and how many tasks there
+    /// The tasks whose instances wait, those that wait longest first, of all projects or of these; and how many tasks there
     /// are.
     ///
     /// # Errors

@@ -117,7 +117,7 @@ impl<'w> Reader<'w> {
         self.counts.values().any(|states| states.contains_key("waiting"))
     }
 
-    /// The tasks of which an instance is in this state.
+    /// The tasks that have an instance in this state.
     pub(crate) fn with_any(&self, state: &'static str) -> impl Iterator<Item = u32> {
         self.counts.iter().filter(move |(_, states)| states.contains_key(state)).map(|(index, _)| *index)
     }

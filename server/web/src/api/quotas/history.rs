@@ -89,7 +89,7 @@ pub(crate) enum Told {
 }
 
 impl Told {
-    /// What somebody sees: everything, or their projects, the groups above these, the limits and the priority classes.
+    /// What a user sees: everything, or their projects, the groups above these, the limits and the priority classes.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -130,7 +130,7 @@ impl Told {
         changed(entry).any(|queue| self.has(&queue))
     }
 
-    /// The name in the audit log of the one that was asked for. It has limits and classes by their names alone.
+    /// The name in the audit log of the requested one. It has limits and classes by their names alone.
     fn subject(&self) -> Option<&str> {
         match self {
             Self::One(one) => {
