@@ -86,13 +86,13 @@ test-frameworkcontroller: setup-test setup-cluster frontend ## NNI by frameworkc
 on-frameworkcontroller:
 	tools/nextest --run-ignored only -j 1 -E 'package(cubeloom-tests) and test(/^cluster::frameworkcontroller::/)'
 
-# What `test-cluster` does on the cluster that it has brought up: the compiler's objects against the operators' kinds, the
-# checks, Cubeloom itself on simulated nodes and on the real one.
+# What `test-cluster` does on the cluster that it has brought up: the compiler's objects against the operators' kinds, its
+# Workflows against Argo, the checks, Cubeloom itself on simulated nodes and on the real one.
 on-cluster: export CUBELOOM_TEST_OBJECTS := $(abspath $(CLUSTER))-objects
 on-cluster:
 	rm -rf "$(CUBELOOM_TEST_OBJECTS)"
-	export CUBELOOM_TEST_CRDS="$$(tests/cluster/crds "$(CLUSTER)-crds")" && tools/nextest --run-ignored all \
-	  -E 'package(cubeloom-compiler) and test(/^kubernetes::(crds|written)::/)'
+	export CUBELOOM_TEST_CRDS="$$(tests/cluster/crds "$(CLUSTER)-crds")" CUBELOOM_TEST_ARGO="$$(tests/cluster/build argo)/bin/argo" && \
+	  tools/nextest --run-ignored all -E 'package(cubeloom-compiler) and test(/^(argo_(crd|read)|kubernetes::(crds|written))::/)'
 	tests/cluster/check
 	tools/nextest --run-ignored only -j 4 -E '$(SIMULATED)'
 	$(if $(CUBELOOM_TEST_WORKSPACE),tools/nextest --run-ignored only -j 4 -E '$(ON_NODE)',@$(skipped))

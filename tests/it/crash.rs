@@ -201,7 +201,7 @@ fn numbers() -> Numbers {
 }
 
 #[allow(clippy::disallowed_methods, reason = "a test may be told how much to do")]
-fn variable(name: &str) -> Option<u64> {
+pub fn variable(name: &str) -> Option<u64> {
     std::env::var(name)
         .ok()
         .map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is no number: {text}")))

@@ -1,10 +1,14 @@
 //! Requests that schemathesis makes from the OpenAPI document: none may be a fault of the server's, and every answer
 //! is one that the document allows.
 
+mod chains;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::process::Command;
 
+use cubeloom_domain::Clock;
+use cubeloom_testkit::clock::SystemClock;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -14,6 +18,7 @@ use super::pipelines::code::archive;
 use super::runs::help::{document, id, until};
 use super::support::client::send;
 use super::support::{Client, Server, Who};
+use crate::crash::variable;
 use crate::support::{TestApp, python};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/schemathesis");
@@ -91,16 +96,56 @@ fn every_answer_is_one_that_the_document_allows() {
     app.set("CUBELOOM_SERVER_RATE", "0");
     let server = Server::start_in(app);
     let administrator = server.as_(Who::Administrator);
-    let mut command = python::command(&format!("{FOLDER}/requirements.txt"), "st");
-    command.args(["--config-file", &format!("{FOLDER}/schemathesis.toml"), "run"]);
-    command.args(["--checks", CHECKS, "--report-dir"]).arg(server.path("report"));
-    command.arg(format!("{}/api/v1/openapi.json", server.url()));
-    command.env("CUBELOOM_TOKEN", administrator.token().unwrap());
+    let mut command = schemathesis(&server, &administrator, "schemathesis.toml");
+    command.args(["--checks", CHECKS]).arg(format!("{}/api/v1/openapi.json", server.url()));
     command.envs(things(&server, &administrator));
-    command.current_dir(server.path(""));
     said_well(&mut command);
     let log = server.log();
     assert!(!log.contains("panicked"), "{log}");
+}
+
+/// Its stateful phase. Each day (UTC) has a seed of its own, which a failure prints; `CUBELOOM_TEST_SEED` sets one.
+///
+/// A request costs 0.1 core-seconds, nearly all of it schemathesis's, and a chain has six at most: `max-examples` in
+/// `stateful.toml` bounds the test to 36. 105 requests cost 8.
+#[test]
+fn every_answer_in_a_chain_of_requests_is_one_that_the_document_allows() {
+    let mut app = TestApp::new();
+    app.set("CUBELOOM_SERVER_RATE", "0");
+    let server = Server::start_in(app);
+    let administrator = server.as_(Who::Administrator);
+    server.user("eve", &[]);
+    let document = server.path("openapi.json");
+    fs::write(&document, chains::document().to_string()).unwrap();
+    let seed = seed();
+    println!("the seed of today: CUBELOOM_TEST_SEED={seed}");
+    let mut command = schemathesis(&server, &administrator, "stateful.toml");
+    command.args([
+        "--checks",
+        CHAIN_CHECKS,
+        "--seed",
+        &seed.to_string(),
+        "--url",
+        &format!("{}/api/v1", server.url()),
+    ]);
+    let text = said_well(command.arg(document));
+    assert!(text.contains(" passed"), "{text}");
+    let log = server.log();
+    assert!(!log.contains("panicked"), "{log}");
+}
+
+fn seed() -> u64 {
+    let today = || SystemClock.now().0.unsigned_abs() / 86_400_000_000;
+    variable("CUBELOOM_TEST_SEED").unwrap_or_else(today)
+}
+
+/// `st run` on a server, as a person, with the settings in a file.
+fn schemathesis(server: &Server, client: &Client, settings: &str) -> Command {
+    let mut command = python::command(&format!("{FOLDER}/requirements.txt"), "st");
+    command.args(["--config-file", &format!("{FOLDER}/{settings}"), "run", "--report-dir"]);
+    command.arg(server.path("report")).current_dir(server.path(""));
+    command.env("CUBELOOM_TOKEN", client.token().unwrap());
+    command
 }
 
 #[test]
@@ -121,6 +166,11 @@ fn whatever_requests_name_is_there() {
 const CHECKS: &str = "not_a_server_error,status_code_conformance,content_type_conformance,\
                       response_headers_conformance,response_schema_conformance,ignored_auth";
 
+/// Without `ignored_auth`, which sends each request three times.
+const CHAIN_CHECKS: &str = "not_a_server_error,status_code_conformance,content_type_conformance,\
+                            response_headers_conformance,response_schema_conformance,use_after_free,\
+                            ensure_resource_availability";
+
 #[test]
 fn the_document_is_openapi() {
     let mut command = python::command(&format!("{FOLDER}/requirements.txt"), "openapi-spec-validator");
@@ -128,8 +178,9 @@ fn the_document_is_openapi() {
     said_well(&mut command);
 }
 
-fn said_well(command: &mut Command) {
+fn said_well(command: &mut Command) -> String {
     let output = command.output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
+    text.into_owned()
 }

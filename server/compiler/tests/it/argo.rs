@@ -86,16 +86,3 @@ fn mistakes_of_the_document_are_told_with_their_places() {
     let problems = workflow(&parse_pipeline(&text).unwrap(), &set).unwrap_err();
     assert!(problems.iter().all(|problem| problem.line.is_some()), "{problems:#?}");
 }
-
-/// Argo would read two braces of a text as its own.
-#[test]
-fn two_braces_of_a_text_stay_text() {
-    let set = templates(&repository().join("task-templates"));
-    let text = "{apiVersion: cubeloom/v1, kind: Pipeline, name: p, parameters: {box: {type: string, default: b}}, tasks: [{name: a, \
-                template: command, arguments: {command: [docker, -f, \"{{ '{{.State}}' }}\", \"{{ params.box }}\"]}}]}";
-    let document = parse_pipeline(text).unwrap();
-    let exported = workflow(&document, &set).unwrap().document;
-    assert!(exported.contains("{{='{{'}}.State}}"), "{exported}");
-    assert!(exported.contains("{{workflow.parameters.box}}"), "{exported}");
-    assert!(exported.contains("a text with two braces"), "{exported}");
-}

@@ -160,7 +160,7 @@ fn some(rows: &[&'static [&'static str]]) -> impl Strategy<Value = Vec<&'static 
 }
 
 /// Pipelines whose tasks need some of those before them.
-fn pipeline() -> impl Strategy<Value = String> {
+pub fn pipeline() -> impl Strategy<Value = String> {
     let task = (variety::task(), some(&OPTIONS), any::<u8>(), select(TRIGGERS.to_vec()));
     let tasks = proptest::collection::vec(task, 1..=NAMES.len());
     (tasks, subsequence(NAMES.to_vec(), NAMES.len()).prop_shuffle(), some(&SETTINGS)).prop_map(|(tasks, names, settings)| {

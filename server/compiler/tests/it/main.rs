@@ -5,6 +5,7 @@
 mod argo;
 mod argo_crd;
 mod argo_form;
+mod argo_read;
 mod arrivals;
 mod caching;
 mod canvas;

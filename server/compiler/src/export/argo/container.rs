@@ -5,7 +5,7 @@ use cubeloom_domain::resources::Resources;
 use serde_json::{Map, Value, json};
 
 use super::Export;
-use super::marks::Marks;
+use super::marks::{BRACE, Marks};
 use crate::lower::kubernetes::amounts;
 
 /// The volume that all tasks share.
@@ -29,20 +29,24 @@ pub fn container(export: &mut Export, job: &Job, marks: &Marks) -> (Value, Vec<V
         Some(image) => _ = out.insert("image".into(), json!(image)),
         None => export.say(format!("`{name}` has no image: say which one its container runs")),
     }
-    if role.iter().flat_map(|role| &role.argv).chain(job.env.values()).any(|text| text.contains("{{")) {
-        export.say(format!(
-            "`{name}` has a text with two braces, which Argo reads as its own: it is written as an expression"
-        ));
+    let argv = role.map_or(&[][..], |role| &role.argv);
+    let written = |word: &String| marks.written(word, |name| is_variable(job, name));
+    let words: Vec<String> = argv.iter().map(written).collect();
+    let mut env = env(export, job, marks);
+    let brace = format!("$({BRACE})");
+    let values = env.iter().filter_map(|one| one["value"].as_str());
+    if words.iter().map(String::as_str).chain(values).any(|text| text.contains(&brace)) {
+        export.say(format!("`{name}` has a text with two braces, which Argo reads as its own: the variable `{BRACE}` stands for the first"));
+        // The kubelet knows only variables above.
+        env.insert(0, json!({"name": BRACE, "value": "{"}));
     }
-    let words: Vec<String> =
-        role.iter().flat_map(|role| &role.argv).map(|word| marks.written(word)).collect();
     if let [program, args @ ..] = words.as_slice() {
         out.insert("command".into(), json!([program]));
         out.insert("args".into(), json!(args));
     }
     let mut volumes = Vec::new();
     let mut mounts = vec![json!({"name": "workspace", "mountPath": "/workspace"})];
-    out.insert("env".into(), Value::Array(env(export, job, marks)));
+    out.insert("env".into(), Value::Array(env));
     if let Some(role) = role {
         out.insert("resources".into(), resources(export, name, &role.resources));
         if let Some(shm) = role.resources.shm {
@@ -64,6 +68,13 @@ pub fn container(export: &mut Export, job: &Job, marks: &Marks) -> (Value, Vec<V
     (Value::Object(out), volumes)
 }
 
+/// Whether a text of a job may refer to a variable of this name.
+fn is_variable(job: &Job, name: &str) -> bool {
+    name.starts_with("CUBELOOM_")
+        || job.env.contains_key(name)
+        || job.secrets.iter().any(|secret| secret.env.as_deref() == Some(name))
+}
+
 fn env(export: &mut Export, job: &Job, marks: &Marks) -> Vec<Value> {
     let folders = [
         ("CUBELOOM_WORKSPACE", "/workspace"),
@@ -72,7 +83,8 @@ fn env(export: &mut Export, job: &Job, marks: &Marks) -> Vec<Value> {
     ];
     let mut env: Vec<Value> =
         folders.iter().map(|(name, value)| json!({"name": name, "value": value})).collect();
-    env.extend(job.env.iter().map(|(name, value)| json!({"name": name, "value": marks.written(value)})));
+    let written = |value: &String| marks.written(value, |name| is_variable(job, name));
+    env.extend(job.env.iter().map(|(name, value)| json!({"name": name, "value": written(value)})));
     for secret in &job.secrets {
         let Some(variable) = &secret.env else {
             export.say(format!(

@@ -4,13 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use cubeloom_domain::pipeline::Task;
-use cubeloom_domain::verbatim::DOLLAR;
 use regex::Regex;
 use serde_json::Value;
+
+use crate::lower::kubernetes::words;
 
 /// Characters of private use, which no document has a reason to hold.
 const OPEN: char = '\u{E010}';
 const CLOSE: char = '\u{E011}';
+
+/// The variable for a brace of a text, which the kubelet puts in: Argo reads a template several times, its own results too.
+pub const BRACE: &str = "CUBELOOM_BRACE";
 
 static OUTPUT: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r#"^tasks(?:\.([\w-]+)|\[['"]([\w-]+)['"]\])\.outputs\.(\w+)$"#).ok());
@@ -76,9 +80,25 @@ pub fn reference(expression: &str) -> Option<Reference> {
     }
 }
 
-/// A text that Argo leaves alone, and the kubelet where it is data.
-fn as_text(text: &str) -> String {
-    text.replace("{{", "{{='{{'}}").replace(DOLLAR, "$$")
+/// Whether Argo or the kubelet takes something in a text for its own.
+pub fn is_read(text: &str) -> bool {
+    ["{{", "$(", "$$"].iter().any(|own| text.contains(own))
+}
+
+/// A text that Argo leaves alone, and the kubelet but for variables that are `known`.
+fn as_text(text: &str, before_reference: bool, known: &impl Fn(&str) -> bool) -> String {
+    let mut parts = vec![String::new()];
+    let mut signs = text.chars().peekable();
+    while let Some(sign) = signs.next() {
+        let opens = sign == '{' && signs.peek().map_or(before_reference, |next| *next == '{');
+        match parts.last_mut() {
+            Some(part) if !opens => part.push(sign),
+            _ => parts.push(String::new()),
+        }
+    }
+    let none = BTreeSet::new();
+    let parts = parts.iter().map(|part| words::plain(&words::parts(part, known, &none)).unwrap_or_default());
+    parts.collect::<Vec<_>>().join(&format!("$({BRACE})"))
 }
 
 impl Marks {
@@ -144,21 +164,17 @@ impl Marks {
         self.texts.push(text);
     }
 
-    /// A text of the compiler's with Argo's references for the marks. Two braces of the text itself would be read by Argo: they
-    /// are an expression whose value they are.
-    pub fn written(&self, text: &str) -> String {
+    /// A text of the compiler's with Argo's references for the marks; `known` are the container's variables.
+    pub fn written(&self, text: &str, known: impl Fn(&str) -> bool) -> String {
         let mut out = String::new();
-        for (at, part) in text.split(OPEN).enumerate() {
+        let mut parts = text.split(OPEN).enumerate().peekable();
+        while let Some((at, part)) = parts.next() {
             let marked = part.split_once(CLOSE).filter(|_| at > 0);
-            let text = marked
+            let marked = marked
                 .and_then(|(number, rest)| Some((self.texts.get(number.parse::<usize>().ok()?)?, rest)));
-            match text {
-                Some((text, rest)) => {
-                    out.push_str(text);
-                    out.push_str(&as_text(rest));
-                }
-                None => out.push_str(&as_text(part)),
-            }
+            let (reference, rest) = marked.map_or(("", part), |(text, rest)| (text.as_str(), rest));
+            out.push_str(reference);
+            out.push_str(&as_text(rest, parts.peek().is_some(), &known));
         }
         out
     }

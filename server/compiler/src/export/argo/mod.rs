@@ -176,6 +176,9 @@ impl Export {
             Some(value) => _ = out.insert("value".into(), json!(value.to_string())),
             None => {}
         }
+        if out.get("value").and_then(Value::as_str).is_some_and(marks::is_read) {
+            self.say(format!("the default of `{name}` has two braces or `$(`, which Argo and Kubernetes read as their own: write it in another way"));
+        }
         if let Some(about) = &parameter.description {
             out.insert("description".into(), json!(about));
         }

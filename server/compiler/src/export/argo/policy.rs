@@ -9,7 +9,7 @@ use regex::{Captures, Regex};
 use serde_json::{Map, Value, json};
 
 use super::Export;
-use super::marks::{Reference, reference, task_name};
+use super::marks::{Reference, is_read, reference, task_name};
 use crate::search::first_trials;
 
 /// A reference that Argo may have, too.
@@ -17,9 +17,13 @@ const NAME: &str = r#"params\.\w+|tasks(?:\.[\w-]+|\[['"][\w-]+['"]\])\.outputs\
 const TEXT: &str = r#"'[^']*'|"[^"]*""#;
 
 static REFERENCE: Pattern = LazyLock::new(|| Regex::new(&format!(r"\b(?:{NAME})")).ok());
-static QUOTED: Pattern = LazyLock::new(|| Regex::new(TEXT).ok());
+/// A reference, or a text that is part of none.
+static PART: Pattern = LazyLock::new(|| Regex::new(&format!(r"\b(?:{NAME})|({TEXT})")).ok());
 /// A reference beside a text: Argo puts values in as they are, so that quotes must stand around them.
-static COMPARED: Pattern = LazyLock::new(|| Regex::new(&format!(r"\b({NAME})\s*(==|!=)\s*({TEXT})")).ok());
+static COMPARED: Pattern = LazyLock::new(|| Regex::new(&format!(r"\b({NAME})\s*(==|!=)\s*{ASIDE}")).ok());
+
+/// Stands for a text of a condition, in which nothing is a reference or an operator.
+const ASIDE: char = '\u{E010}';
 
 /// What a task waits for, as Argo's `depends`.
 pub fn depends(task: &Task) -> Option<String> {
@@ -54,30 +58,41 @@ pub fn depends(task: &Task) -> Option<String> {
 pub fn when(export: &mut Export, task: &Task) -> Option<String> {
     let source = task.when.as_ref()?;
     let bare = source.trim().trim_start_matches("{{").trim_end_matches("}}").trim();
-    // The texts that it compares with say nothing of Argo's.
-    let rest = replaced(&QUOTED, &replaced(&REFERENCE, bare, |_| "0".into()), |_| "0".into());
-    let plain = |c: char| c.is_alphanumeric() || " <>=!().".contains(c);
-    let mut words = rest.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty());
-    let known = rest.chars().all(plain) && words.all(|word| ["and", "or", "true", "false"].contains(&word));
-    if known {
-        return Some(condition(bare));
+    let texts = texts_of(bare);
+    let aside = replaced(&PART, bare, |found| match found.get(1) {
+        Some(_) => ASIDE.into(),
+        None => found[0].to_owned(),
+    });
+    let rest = replaced(&REFERENCE, &aside, |_| "0".into());
+    let plain = |c: char| c.is_alphanumeric() || c == ASIDE || " <>=!().".contains(c);
+    let mut words = rest.split(|c: char| !c.is_alphabetic() && c != ASIDE).filter(|word| !word.is_empty());
+    let known = |word: &str| ["and", "or", "true", "false"].contains(&word) || word == ASIDE.to_string();
+    // Argo would read two braces of a text, and a quote would end it.
+    let said = texts.iter().all(|text| !text.contains("{{") && !text.contains(['\'', '"', '\\']));
+    if rest.chars().all(plain) && words.all(known) && said {
+        return Some(condition(&aside, &texts));
     }
     export.say(format!("the condition of `{}` cannot be said in Argo, and is left out: {bare}", task.name));
     None
 }
 
+/// The texts that a condition compares with.
+fn texts_of(bare: &str) -> Vec<&str> {
+    let found = PART.as_ref().into_iter().flat_map(|pattern| pattern.captures_iter(bare));
+    let texts = found.filter_map(|part| part.get(1));
+    texts.map(|text| &bare[text.start() + 1..text.end() - 1]).collect()
+}
+
 /// A condition with Argo's references and operators.
-fn condition(bare: &str) -> String {
-    let compared = replaced(&COMPARED, bare, |found| {
-        let text = found[3].trim_matches(['\'', '"']);
-        format!("'{}' {} '{text}'", argo(&found[1]), &found[2])
-    });
+fn condition(aside: &str, texts: &[&str]) -> String {
+    let compared = replaced(&COMPARED, aside, |found| format!("'{}' {} {ASIDE}", argo(&found[1]), &found[2]));
     let written = replaced(&REFERENCE, &compared, |found| {
         let start = found.get(0).map_or(0, |all| all.start());
         // What is written already stands in braces.
         if compared[..start].ends_with(['{', '.']) { found[0].to_owned() } else { argo(&found[0]) }
     });
-    written.replace(" and ", " && ").replace(" or ", " || ")
+    let written = written.replace(" and ", " && ").replace(" or ", " || ");
+    texts.iter().fold(written, |written, text| written.replacen(ASIDE, &format!("'{text}'"), 1))
 }
 
 type Pattern = LazyLock<Option<Regex>>;
@@ -98,7 +113,12 @@ pub fn elements(export: &mut Export, task: &Task, plan: &RunPlan, at: TaskIx, ou
     let planned = plan.task(at);
     let Some(for_each) = &planned.for_each else { return };
     match &for_each.items {
-        ForEachItems::Known(items) => _ = out.insert("withItems".into(), json!(items)),
+        ForEachItems::Known(items) => {
+            if items.iter().any(|item| is_read(&item.to_string())) {
+                export.say(format!("an item of `{}` has two braces or `$(`, which Argo and Kubernetes read as their own: write it in another way", task.name));
+            }
+            out.insert("withItems".into(), json!(items));
+        }
         ForEachItems::Expression(source) => {
             let bare = source.trim().trim_start_matches("{{").trim_end_matches("}}").trim();
             match reference(bare) {

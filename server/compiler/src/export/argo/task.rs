@@ -37,7 +37,12 @@ pub fn template(export: &mut Export, pipeline: &Pipeline, plan: &RunPlan, at: us
     let (task, planned) = (&pipeline.tasks[at], &plan.tasks[at]);
     let mut out = Map::new();
     out.insert("name".into(), json!(task.name));
-    if let Some(about) = &task.description {
+    if task.description.as_ref().is_some_and(|about| about.contains("{{")) {
+        export.say(format!(
+            "not carried over: `description` of `{}`: Argo reads its two braces as its own",
+            task.name
+        ));
+    } else if let Some(about) = &task.description {
         out.insert("metadata".into(), json!({"annotations": {"workflows.argoproj.io/description": about}}));
     }
     let names = export.marks[at].inputs.keys().map(|name| json!({"name": name})).collect::<Vec<_>>();

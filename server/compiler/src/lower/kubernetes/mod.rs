@@ -28,7 +28,7 @@ mod variables;
 mod volcano;
 mod volumes;
 mod way;
-mod words;
+pub(crate) mod words;
 pub mod xgboost;
 
 use cubeloom_domain::job::Job;

@@ -41,9 +41,10 @@ pub fn parts(text: &str, known: impl Fn(&str) -> bool, late: &BTreeSet<String>) 
     found
 }
 
-/// A text that the kubelet leaves as it is.
+/// A text that the kubelet leaves as it is, whatever follows it.
 pub fn escape(text: &str) -> String {
-    if text.contains("$$") || text.contains("$(") { text.replace('$', "$$") } else { text.to_owned() }
+    let is_read = text.contains("$$") || text.contains("$(") || text.ends_with('$');
+    if is_read { text.replace('$', "$$") } else { text.to_owned() }
 }
 
 /// The text of parts none of which is late.
@@ -128,6 +129,7 @@ mod tests {
             ("$(B)", "$$(B)"),
             ("$$(A)", "$$(A)"),
             ("$$", "$$$$"),
+            ("US$", "US$$"),
             ("", ""),
         ] {
             assert_eq!(plain(&split(text)).unwrap(), expected, "{text}");

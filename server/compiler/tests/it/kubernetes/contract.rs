@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::{cluster, try_job};
 use crate::support::try_plan;
 
-type Variables = BTreeMap<String, String>;
+pub type Variables = BTreeMap<String, String>;
 
 /// Told to processes of one machine only, or to pods only.
 const DIFFERENT: [&str; 13] = [
@@ -72,7 +72,7 @@ fn here(job: &Job, name: &str, shared: bool) -> LocalJob {
 }
 
 /// As the kubelet replaces references.
-fn expand(text: &str, variables: &Variables) -> String {
+pub fn expand(text: &str, variables: &Variables) -> String {
     let (mut result, mut rest) = (String::new(), text);
     while let Some(at) = rest.find('$') {
         result.push_str(&rest[..at]);

@@ -1,7 +1,7 @@
 //! Lowering for Kubernetes: what each framework becomes on each kind of cluster, byte for byte, and what holds always.
 
 mod cards;
-mod contract;
+pub mod contract;
 mod crds;
 mod names;
 mod operators;
