@@ -113,6 +113,11 @@ pub enum Reason {
         /// How many attempts.
         attempts: u32,
     },
+    /// What other tasks of the pipeline used of their requests.
+    Others {
+        /// How many tasks.
+        tasks: u32,
+    },
     /// So much did not suffice.
     RanOut {
         /// How much the attempt had whose memory ran out.
@@ -151,6 +156,7 @@ impl fmt::Display for Reason {
             Self::Peaks { attempts: 1 } => f.write_str("the peak of 1 attempt"),
             Self::Peaks { attempts } => write!(f, "peaks of {attempts} attempts"),
             Self::Inputs { attempts } => write!(f, "input and memory of {attempts} attempts"),
+            Self::Others { tasks } => write!(f, "what {tasks} other tasks used of their requests"),
             Self::RanOut { had } => write!(f, "{had} did not suffice"),
             Self::NearlyFull { had } => write!(f, "{had} were nearly used up while it ran"),
             Self::NotGiven { wanted } => write!(f, "the cluster did not give {wanted} while it ran"),
@@ -431,6 +437,14 @@ impl SizingHistory {
     #[must_use]
     pub fn of_template(&self, template: &str, role: &str) -> &[Past] {
         self.of(None, template, role)
+    }
+
+    /// The attempts at each role of every other task.
+    #[must_use]
+    pub fn of_others(&self, task: &str) -> Vec<&[Past]> {
+        let is_other = |name: &Option<String>| name.as_ref().is_some_and(|name| name != task);
+        let others = self.roles.iter().filter(|((name, ..), _)| is_other(name));
+        others.map(|(_, past)| past.as_slice()).collect()
     }
 
     fn of(&self, task: Option<&str>, template: &str, role: &str) -> &[Past] {

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use crate::line::Line;
+use crate::shares::{Shares, share_used};
 use crate::tail::{Tail, Value, chance_beyond};
 use crate::trace::{Attempt, Status};
 
@@ -45,6 +46,8 @@ pub enum Basis {
     Peaks(usize),
     /// A line through the inputs of this many attempts.
     Inputs(usize),
+    /// What this many other tasks used of their requests: no attempt at this one has ended.
+    Others(usize),
     /// Memory ran out: more than was asked for.
     OutOfMemory,
 }
@@ -54,6 +57,8 @@ pub enum Basis {
 pub struct Learner {
     settings: Settings,
     tasks: HashMap<String, Known>,
+    /// What tasks used of their requests.
+    shares: Shares,
     /// The sum of the tasks' scales, and how many there are.
     scales: (f64, usize),
     /// How far distances are stretched, by how much is known of a task: more each time that it was too little.
@@ -180,14 +185,17 @@ const UNKNOWN_SCALE: f64 = 0.15;
 /// For how many tasks that counts.
 const UNKNOWN_WEIGHT: f64 = 4.0;
 /// Of fewer attempts that ended while more than twice as many run, the peaks say too little: of those that begin together, the
-/// smallest end first.
-const ENOUGH: usize = 10;
+/// smallest end first. Fewer tasks say too little of a new one.
+pub const ENOUGH: usize = 10;
 /// It makes no difference whether so many other attempts run or more.
 pub const MANY: usize = 100;
 /// How much is added after memory ran out.
 pub(crate) const GROWTH: f64 = 1.5;
 /// Of `n` attempts, no less than this share of what was asked for is given, over `n`: the first may have had nothing to do.
+/// Before any has ended, no less than this share.
 const TRUST: f64 = 0.5;
+/// What comes this near to the request is the request.
+pub(crate) const NEAR: f64 = 0.97;
 /// The part of the risk that attempts may take which hold next to nothing, and that of those which hold much more than most.
 const STAKES: (f64, f64) = (0.001, 15.0);
 /// What the scales of tasks are measured by where the risk is shared out, and how far that goes in either direction.
@@ -204,6 +212,7 @@ impl Learner {
         Self {
             settings,
             tasks: HashMap::new(),
+            shares: Shares::default(),
             scales: (0.0, 0),
             strictness: [Strictness::default(); BUCKETS],
             weight: (0.0, 0),
@@ -214,7 +223,9 @@ impl Learner {
     #[must_use]
     pub fn advise(&self, task: &str, memory: f64, cpu: f64, input: Option<f64>, running: usize) -> Advice {
         let asked = Advice { memory, cpu, basis: Basis::Request };
-        let Some(known) = self.tasks.get(task) else { return asked };
+        let Some(known) = self.tasks.get(task).filter(|known| !known.is_new()) else {
+            return self.by_others(memory).map_or(asked, |(memory, basis)| Advice { memory, cpu, basis });
+        };
         let margin = self.settings.margin;
         let used_beyond = known.used_beyond(memory);
         let used = used_beyond.unwrap_or(0.0) * (1.0 + margin);
@@ -239,16 +250,33 @@ impl Learner {
             Some(lined) if lined.0 <= plain || !input.is_some_and(|input| known.has_had(input)) => lined,
             _ => (plain + beyond, Basis::Peaks(tail.count)),
         };
-        let least = memory * TRUST / known.seen.len() as f64;
+        // Where all were OOM killed with less than the request, the request is all that is known to be better.
+        let all_ran_out = known.seen.iter().all(|seen| seen.ran_out);
+        let least = if all_ran_out { memory } else { memory * TRUST / known.seen.len() as f64 };
         let wanted = bound.exp().max(self.settings.floor);
         // What attempts have used beyond what they asked for shows that this does not suffice.
         if used_beyond.is_some() && wanted > memory {
             return Advice { memory: wanted, cpu: known.cpu(cpu), basis };
         }
-        if wanted.max(least) >= memory * 0.97 {
+        if wanted.max(least) >= memory * NEAR {
             return asked;
         }
         Advice { memory: wanted.max(least), cpu: known.cpu(cpu), basis }
+    }
+
+    /// What the first attempts at a task get by what other tasks used of their requests, where that is less than its request.
+    fn by_others(&self, asked: f64) -> Option<(f64, Basis)> {
+        let (share, tasks) = self.shares.bound()?;
+        let gets = (asked * share.max(TRUST)).max(self.settings.floor);
+        (gets < asked * NEAR).then_some((gets, Basis::Others(tasks)))
+    }
+
+    /// The chance that so much memory, in bytes, does not suffice the first attempts at a task that requests so much; `None` where
+    /// something is known of it, or too little of others.
+    #[must_use]
+    pub fn chance_of_new(&self, task: &str, asked: f64, gets: f64) -> Option<f64> {
+        let is_known = self.tasks.get(task).is_some_and(|known| !known.is_new());
+        if is_known { None } else { self.shares.chance(gets / asked.max(1.0)) }
     }
 
     /// The chance that so much memory, in bytes, does not suffice the next attempt at a task while so many others at it run, as far
@@ -290,6 +318,18 @@ impl Learner {
         let scale = tail.map_or(0.0, |tail| strictness * tail.mixed(others));
         let has_open = values.iter().any(|value| value.is_open);
         if has_open { scale.max(UNSEEN * others) } else { scale }
+    }
+
+    /// Learns what an attempt used of its request: that counts for tasks without an ended attempt.
+    pub fn learn_share(&mut self, attempt: &Attempt) {
+        if let Some(share) = share_used(attempt.status, attempt.peak_memory, attempt.requested_memory) {
+            self.shares.learn(&attempt.task, share);
+        }
+    }
+
+    /// The same of the largest of some shares.
+    pub(crate) fn learn_largest_share(&mut self, task: &str, share: f64) {
+        self.shares.learn(task, share);
     }
 
     /// Takes in an attempt that has ended; `advised` is what was advised when it was submitted. One that failed may not have needed
@@ -350,6 +390,11 @@ impl Learner {
 }
 
 impl Known {
+    /// Whether no attempt has ended.
+    fn is_new(&self) -> bool {
+        self.seen.is_empty() && self.failed.is_empty() && self.too_little.is_none()
+    }
+
     fn add(&mut self, seen: Seen, window: usize) {
         self.seen.push_back(seen);
         if self.seen.len() > window {

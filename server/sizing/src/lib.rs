@@ -11,10 +11,11 @@ mod place;
 mod policy;
 mod recommend;
 pub mod replay;
+mod shares;
 mod tail;
 pub mod trace;
 
-pub use learner::{Advice, Basis, Learner, MANY, Settings};
+pub use learner::{Advice, Basis, ENOUGH, Learner, MANY, Settings};
 pub use place::{keep_placeable, keep_possible};
 pub use policy::{BOUNDS, BUILT_IN, Policy, built_in};
 pub use recommend::{

@@ -68,6 +68,7 @@ impl Policy for Own {
             *running = running.saturating_sub(1);
         }
         self.learner.learn(attempt, advised.as_ref());
+        self.learner.learn_share(attempt);
     }
 }
 

@@ -4,7 +4,8 @@ use cubeloom_domain::sizing::{Kept, NoMore, Past, PastEnd, Reason, Size, SizedRo
 use cubeloom_domain::usage::THROTTLED;
 use cubeloom_domain::{Bytes, Cpu, Timestamp};
 
-use crate::learner::{Advice, Basis, GROWTH, Learner, Settings};
+use crate::learner::{Advice, Basis, GROWTH, Learner, NEAR, Settings};
+use crate::shares::share_used;
 use crate::trace::{Attempt, Status};
 
 /// The least processing power that is advised, in thousandths of a core.
@@ -20,8 +21,6 @@ const MOST_CPU: u64 = 2;
 /// What the attempt before had is kept where it is no more than this above what is wanted: amounts that change each time help
 /// nobody.
 const CLOSE: f64 = 1.15;
-/// What comes this near to what was asked for is what was asked for.
-const NEAR: f64 = 0.97;
 /// The task itself, beside others of its template. No task has this name.
 const OWN: &str = "";
 
@@ -42,6 +41,8 @@ pub struct Question<'a> {
     pub past: &'a [Past],
     /// Earlier attempts at tasks of the same template: how far their peaks lie apart counts where little is known of the task.
     pub kin: &'a [Past],
+    /// Earlier attempts at each role of the pipeline's other tasks: what they used of their requests counts until one of the task has ended.
+    pub others: Vec<&'a [Past]>,
     /// No worker gets more, unless that was asked for: the largest node, or what the project may hold.
     pub most: Size,
     /// Memory that is not the program's own, such as that of `/dev/shm`.
@@ -62,16 +63,25 @@ pub struct Taught {
 }
 
 impl Taught {
-    /// What the rule that traces are scored with has learned from these attempts, one after the other.
+    /// What the rule that traces are scored with has learned from the attempts of a question.
+    #[must_use]
+    pub fn of(question: &Question<'_>) -> Self {
+        let mut taught = Self::new(question.make, question.past, question.kin);
+        if taught.known == 0 {
+            learn_shares(&mut taught.learner, question);
+        }
+        taught
+    }
+
+    /// The same from these attempts alone, one after the other.
     #[must_use]
     pub fn new(make: &str, past: &[Past], kin: &[Past]) -> Self {
         let past = || past.iter().filter(|past| past.make == make);
         let mut learner = Learner::default();
         for kin in kin.iter().filter(|kin| kin.make == make) {
-            // `<run>.<task>.<instance>.<n>`; what is known of the task itself comes below.
-            let task = kin.attempt.split('.').nth(1).unwrap_or_default();
+            // What is known of the task itself comes below.
             if !past().any(|past| past.attempt == kin.attempt) {
-                learner.learn(&attempt(task, kin), None);
+                learner.learn(&attempt(task_of(kin), kin), None);
             }
         }
         let (mut known, mut held) = (0, 0);
@@ -85,9 +95,13 @@ impl Taught {
     }
 
     /// How sure it is that the next attempt has enough of what is advised: the share of attempts that would have had, were there
-    /// one more, which would not.
-    fn confidence(&self) -> f64 {
-        f64::from(self.held) / f64::from(self.known + 1)
+    /// one more, which would not. Before the first, the share of other tasks in the same way.
+    fn confidence(&self, why: Reason) -> f64 {
+        let (held, known) = match why {
+            Reason::Others { tasks } => (tasks, tasks),
+            _ => (self.held, self.known),
+        };
+        f64::from(held) / f64::from(known + 1)
     }
 
     /// The chance that so much memory does not suffice the next attempt, as far as the history tells; `None` where it tells nothing.
@@ -97,8 +111,9 @@ impl Taught {
         if let Some(had) = question.ran_out {
             return Some(self.risk_after(had, gets));
         }
-        let input = question.input.map(|input| input as f64);
-        self.learner.chance(OWN, gets.0 as f64, input, question.running)
+        let (input, gets) = (question.input.map(|input| input as f64), gets.0 as f64);
+        let chance = self.learner.chance(OWN, gets, input, question.running);
+        chance.or_else(|| self.learner.chance_of_new(OWN, question.asked.memory.0 as f64, gets))
     }
 
     /// The same of workers of which it is known that they need more than `had`.
@@ -106,6 +121,23 @@ impl Taught {
     pub fn risk_after(&self, had: Bytes, gets: Bytes) -> f64 {
         self.learner.chance_after(OWN, gets.0 as f64, had.0 as f64)
     }
+}
+
+/// Learns what other tasks used of their requests, and what attempts used that were made of something else.
+fn learn_shares(learner: &mut Learner, question: &Question<'_>) {
+    for past in question.others.iter().copied().chain([question.past]) {
+        let shares = past
+            .iter()
+            .filter_map(|past| share_used(status(past), past.peak as f64, past.asked().memory.0 as f64));
+        if let (Some(last), Some(largest)) = (past.last(), shares.reduce(f64::max)) {
+            learner.learn_largest_share(task_of(last), largest);
+        }
+    }
+}
+
+/// The task of an attempt: `<run>.<task>.<instance>.<n>`.
+fn task_of(past: &Past) -> &str {
+    past.attempt.split('.').nth(1).unwrap_or_default()
 }
 
 /// Whether so much memory would have sufficed an attempt.
@@ -120,7 +152,7 @@ fn is_enough(memory: f64, past: &Past) -> bool {
 /// evidence that this does not suffice.
 #[must_use]
 pub fn recommend(question: &Question<'_>) -> SizedRole {
-    recommend_by(&Taught::new(question.make, question.past, question.kin), question)
+    recommend_by(&Taught::of(question), question)
 }
 
 /// What each earlier attempt of the question would have got, in their order: by what had ended before it began, of what it
@@ -129,16 +161,23 @@ pub fn recommend(question: &Question<'_>) -> SizedRole {
 pub fn in_hindsight(question: &Question<'_>) -> Vec<Size> {
     let then = |of: &Past| {
         let began = Timestamp(of.ended_at.0.saturating_sub_unsigned(of.micros));
+        let before = |all: &[Past]| -> Vec<Past> {
+            all.iter().filter(|past| past.ended_at <= began).cloned().collect()
+        };
         let known = |all: &[Past]| -> Vec<Past> {
-            all.iter().filter(|past| past.make == of.make && past.ended_at <= began).cloned().collect()
+            before(all).into_iter().filter(|past| past.make == of.make).collect()
         };
         let (past, kin) = (known(question.past), known(question.kin));
+        // They count for the first attempts alone.
+        let others = if past.is_empty() { &*question.others } else { &[] };
+        let others: Vec<Vec<Past>> = others.iter().map(|past| before(past)).collect();
         recommend(&Question {
             asked: of.asked(),
             make: &of.make,
             input: of.input,
             past: &past,
             kin: &kin,
+            others: others.iter().map(Vec::as_slice).collect(),
             ran_out: None,
             running: 0,
             ..*question
@@ -160,7 +199,7 @@ pub fn recommend_by(taught: &Taught, question: &Question<'_>) -> SizedRole {
         before,
         gets: Size { cpu, memory },
         bounded: bounded(question, memory, why),
-        confidence: taught.confidence(),
+        confidence: taught.confidence(why),
         risk: taught.risk(question, memory),
         ..SizedRole::asked(question.role, question.asked, why, why_cpu)
     }
@@ -268,6 +307,7 @@ fn reason(advice: &Advice) -> Reason {
         Basis::Request => Reason::Asked,
         Basis::Peaks(attempts) => Reason::Peaks { attempts: count(attempts) },
         Basis::Inputs(attempts) => Reason::Inputs { attempts: count(attempts) },
+        Basis::Others(tasks) => Reason::Others { tasks: count(tasks) },
         Basis::OutOfMemory => Reason::RanOut { had: Bytes((advice.memory / GROWTH).round() as u64) },
     }
 }
@@ -298,10 +338,14 @@ fn attempt(task: &str, past: &Past) -> Attempt {
         peak_memory: past.peak as f64,
         cpu_used: cores(past.cpu.1),
         input: past.input.map(|input| input as f64),
-        status: match past.end {
-            PastEnd::Succeeded => Status::Succeeded,
-            PastEnd::OutOfMemory => Status::OutOfMemory,
-        },
+        status: status(past),
+    }
+}
+
+fn status(past: &Past) -> Status {
+    match past.end {
+        PastEnd::Succeeded => Status::Succeeded,
+        PastEnd::OutOfMemory => Status::OutOfMemory,
     }
 }
 

@@ -48,6 +48,7 @@ fn question(past: &[Past]) -> Question<'_> {
         input: None,
         past,
         kin: &[],
+        others: Vec::new(),
         most: NODE,
         beside: Bytes(0),
         ran_out: None,
@@ -231,7 +232,7 @@ fn the_risk_is_that_of_what_is_given() {
         assert!(recommend(&Question { past: &[], ..little }).risk.is_none(), "nothing is known");
     }
     // So does what is lowered later.
-    let taught = Taught::new(again.make, again.past, again.kin);
+    let taught = Taught::of(&again);
     let of = |gib: u64| taught.risk(&again, Bytes(gib * GIB)).unwrap();
     assert!(of(16) > 0.99 && of(16) > of(20) && of(20) > of(24) && of(24) > of(48) && of(48) > 0.0);
     assert!((of(24) - grown).abs() < 1e-9);
@@ -263,6 +264,62 @@ fn attempts_of_something_else_do_not_count() {
     // How far the peaks of other tasks lie apart is told by their template; never how large they are.
     let kin = Question { past: &[], kin: &past, ..question(&past) };
     assert_eq!(memory(&kin), (Bytes(16 * GIB), Reason::Asked));
+}
+
+/// Attempts at so many tasks that used a tenth of their request.
+fn other_tasks(count: u64) -> Vec<Vec<Past>> {
+    let of = |task, n, peak| Past { attempt: format!("R.other-{task}.0.{n}"), ..past(n, peak) };
+    (0..count).map(|task| vec![of(task, task, 16 * GIB / 10), of(task, task + 100, GIB)]).collect()
+}
+
+#[test]
+fn a_new_task_gets_by_what_other_tasks_used_of_their_requests() {
+    let others = other_tasks(10);
+    let of = |others: &[Vec<Past>]| {
+        let slices = others.iter().map(Vec::as_slice).collect();
+        recommend(&Question { others: slices, ..question(&[]) })
+    };
+    let sized = of(&others);
+    assert_eq!(
+        (sized.gets.memory, sized.memory),
+        (Bytes(8 * GIB), Reason::Others { tasks: 10 }),
+        "half at least"
+    );
+    assert_eq!((sized.gets.cpu, sized.cpu), (sized.asked.cpu, Reason::Asked));
+    assert!((sized.confidence - 10.0 / 11.0).abs() < 1e-9 && (0.001..0.1).contains(&sized.risk.unwrap()));
+    let said = sized.sentence().unwrap();
+    assert_eq!(said, "memory 8Gi instead of 16Gi: what 10 other tasks used of their requests");
+    // Too few of them, or one that needed nearly all, or was OOM killed: the request.
+    assert_eq!(of(&others[1..]).memory, Reason::Asked);
+    let with = |last: Past| of(&[&others[..], &[vec![last]]].concat());
+    assert_eq!(with(past(5, 15 * GIB)).memory, Reason::Asked);
+    assert_eq!(with(Past { end: PastEnd::OutOfMemory, ..past(5, GIB) }).memory, Reason::Asked);
+    // In between, a distance beyond the largest.
+    let between = with(past(5, 8 * GIB)).gets.memory.0;
+    assert!((9 * GIB..16 * GIB).contains(&between), "{between}");
+}
+
+#[test]
+fn other_tasks_count_until_an_attempt_of_the_task_has_ended() {
+    let others = other_tasks(12);
+    let slices: Vec<&[Past]> = others.iter().map(Vec::as_slice).collect();
+    let with = |past: &[Past]| recommend(&Question { others: slices.clone(), ..question(past) });
+    let steady = steady(3);
+    assert_eq!(with(&steady), recommend(&question(&steady)));
+    // Attempts of something else are those of another task: the largest share counts.
+    let before = [Past { make: "before".into(), ..past(0, 15 * GIB) }];
+    assert_eq!(with(&before).memory, Reason::Asked);
+    // An OOM kill with less than the request shows that others say nothing of this one.
+    let had = Bytes(8 * GIB);
+    let killed = [Past { end: PastEnd::OutOfMemory, had: (2000, had.0), ..past(0, had.0) }];
+    assert_eq!(memory(&Question { others: slices.clone(), ..question(&killed) }).0, Bytes(16 * GIB));
+    // In hindsight those count that had ended by then.
+    let first = Past { ended_at: Timestamp(200 * 3_600_000_000), ..past(0, 2 * GIB) };
+    let early = Past { ended_at: Timestamp(0), ..first.clone() };
+    let then = |past: &Past| {
+        in_hindsight(&Question { others: slices.clone(), ..question(std::slice::from_ref(past)) })[0].memory
+    };
+    assert_eq!((then(&first), then(&early)), (Bytes(8 * GIB), Bytes(16 * GIB)));
 }
 
 #[test]

@@ -325,6 +325,28 @@ fn no_more_run_out_than_the_chance_says() {
 }
 
 #[test]
+fn few_new_tasks_need_more_than_other_tasks_suggest() {
+    let (mut tasks, mut too_little, mut promised) = (0, 0, 0.0);
+    for (kind, seed) in [Kind::Training, Kind::Adhoc].into_iter().flat_map(|kind| [(kind, 1), (kind, 2)]) {
+        let mut learner = Learner::new(Settings::default());
+        let mut seen = std::collections::HashSet::new();
+        for attempt in generate::trace(kind, 6_000, seed) {
+            let advice = learner.advise(&attempt.task, attempt.requested_memory, 4.0, None, 0);
+            if seen.insert(attempt.task.clone()) && matches!(advice.basis, Basis::Others(_)) {
+                let chance = learner.chance_of_new(&attempt.task, attempt.requested_memory, advice.memory);
+                (tasks, promised) = (tasks + 1, promised + chance.unwrap());
+                too_little += u32::from(advice.memory < attempt.needs());
+            }
+            learner.learn(&attempt, None);
+            learner.learn_share(&attempt);
+        }
+    }
+    let (tasks, too_little) = (f64::from(tasks), f64::from(too_little));
+    assert!(tasks >= 100.0 && too_little <= 0.05 * tasks, "{too_little} of {tasks}");
+    assert!(promised >= 0.5 * too_little && promised <= 0.1 * tasks, "{promised} {too_little} of {tasks}");
+}
+
+#[test]
 fn a_trace_comes_back_and_what_is_wrong_in_it_is_named() {
     let made = generate::trace(Kind::Mixed, 200, 7);
     let mut text = Vec::new();

@@ -19,7 +19,7 @@ pub(crate) fn recommended(
     let make = sizing::make(plan, ix);
     let teach = |role| {
         let question = asked(plan, ix, role, &make, history, nodes);
-        (Taught::new(question.make, question.past, question.kin), question)
+        (Taught::of(&question), question)
     };
     let known: Vec<(Taught, Question<'_>)> = planned.roles.iter().map(teach).collect();
     let mut roles: Vec<SizedRole> =
@@ -65,6 +65,7 @@ fn asked<'a>(
         input: None,
         past: history.of_task(&planned.name, template, &role.name),
         kin: history.of_template(template, &role.name),
+        others: history.of_others(&planned.name),
         most: largest(nodes, &role.resources, node_group).unwrap_or(asked),
         beside: role.resources.shm.unwrap_or_default(),
         ran_out: None,

@@ -16,7 +16,7 @@ use cubeloom_domain::sizing::{
     AttemptSizing, MOST_TIMES, NoMore, Past, PastEnd, Reason, Size, SizedRole, SizingHistory,
 };
 use cubeloom_domain::{Bytes, TaskIx, Timestamp};
-use cubeloom_sizing::{MANY, Question, Taught, keep_possible, recommend_by};
+use cubeloom_sizing::{ENOUGH, MANY, Question, Taught, keep_possible, recommend_by};
 
 use super::active::{ActiveRun, RanOut};
 use super::{At, Core, Slot};
@@ -198,19 +198,17 @@ impl Core {
             ran_out: planned.roles.iter().map(ran_out).collect(),
             running: (run.tasks[at.task.index()].active as usize).min(MANY),
         };
-        // Of a task that never ran nothing is known, whatever is known of its template.
+        // Of a task that never ran nothing is known, whatever is known of its template, but for what other tasks say.
         let is_new = |role: &PlannedRole| history.of_task(&planned.name, template, &role.name).is_empty();
-        if planned.roles.iter().all(is_new) && decided.ran_out.iter().all(Option::is_none) {
+        let is_alone = || history.of_others(&planned.name).len() < ENOUGH;
+        if planned.roles.iter().all(is_new) && decided.ran_out.iter().all(Option::is_none) && is_alone() {
             return None;
         }
         let (make, input) = (run.make(at.task).to_owned(), decided.input);
         if let Some(roles) = memo.sized.get(&decided) {
             return Some(AttemptSizing { make, input, roles: roles.clone(), grows: false });
         }
-        let teach = |role: &PlannedRole| {
-            let past = history.of_task(&planned.name, template, &role.name);
-            Taught::new(&make, past, history.of_template(template, &role.name))
-        };
+        let teach = |role: &PlannedRole| Taught::of(&self.question(run, role, (&decided, None), history));
         let taught = memo
             .taught
             .entry((at.slot, at.task))
@@ -279,6 +277,7 @@ impl Core {
             input: decided.input,
             past: history.of_task(&planned.name, template, &role.name),
             kin: history.of_template(template, &role.name),
+            others: history.of_others(&planned.name),
             most: largest.unwrap_or(asked),
             beside: role.resources.shm.unwrap_or_default(),
             ran_out,

@@ -118,6 +118,30 @@ on_both! {
         server.assert_clean().await;
     }
 
+    async fn a_new_task_is_sized_by_what_other_tasks_used_of_their_requests(server: Server) {
+        let mut server = server;
+        let tasks = |count: usize| {
+            let names = (0..count).map(|n| format!("t{n}"));
+            let all = names.fold(pipeline("p"), |all, name| all.task(&name, |task| task.resources("1", "2Gi")));
+            all.with(|pipeline| pipeline.sizing = Some(SizingMode::Auto))
+        };
+        for n in 0..11 {
+            server.fake.script(&format!("t{n}"), vec![need(100); 2]);
+        }
+        let new = |attempts: Vec<AttemptRecord>, name: &str| {
+            let attempt = attempts.into_iter().find(|attempt| attempt.key.task == name).unwrap();
+            roles(&attempt)[0].1
+        };
+        let (run, _) = server.run_to_end(&tasks(10)).await;
+        assert_eq!(new(attempts(&server, &run).await, "t9"), 2048, "nine others are too few");
+        let (run, state) = server.run_to_end(&tasks(11)).await;
+        assert_eq!(state, RunState::Succeeded);
+        assert_eq!(new(attempts(&server, &run).await, "t10"), 1024, "half its request");
+        let changes = server.store.size_changes("default", "p", "t10", 100).await.unwrap();
+        assert_eq!(changes[0].sized.memory, Reason::Others { tasks: 10 });
+        server.assert_clean().await;
+    }
+
     async fn each_role_is_sized_by_its_own_history_and_all_in_one_decision(server: Server) {
         let mut server = server;
         let more = ResourceRequest { memory: Some(Bytes(4096 * MIB)), ..ResourceRequest::default() };

@@ -26,28 +26,17 @@ static SIZES: Learned<5> = Learned::new("sizes", COLUMNS);
 type Key = [String; 5];
 
 impl Store {
-    /// What is known of how much the tasks of a pipeline use, or of one of them alone, and what their project wants.
+    /// What is known of how much the tasks of a pipeline use, and what their project wants.
     ///
     /// # Errors
     /// When the database refuses, or a row cannot be read.
-    pub async fn sizing(
-        &self,
-        project: &str,
-        pipeline: &str,
-        task: Option<&str>,
-    ) -> Result<SizingHistory, StoreError> {
+    pub async fn sizing(&self, project: &str, pipeline: &str) -> Result<SizingHistory, StoreError> {
         const ALL: &str = "SELECT task_name, template, role, past_json FROM sizes \
                            WHERE project = $1 AND pipeline IN ($2, '')";
-        const ONE: &str = "SELECT task_name, template, role, past_json FROM sizes \
-                           WHERE project = $1 AND pipeline IN ($2, '') AND task_name IN ($3, '')";
         let mode = self.sizing_mode(project).await?;
         let mut history = SizingHistory::new(mode, self.reverted_tasks(project, pipeline).await?);
-        let mut values = Values::texts("sizing", &[project, pipeline])?;
-        if let Some(task) = task {
-            values.text(task)?;
-        }
-        let sql = if task.is_some() { ONE } else { ALL };
-        self.all(sql, values, read).await?.into_iter().for_each(|role| history.insert(role));
+        let values = Values::texts("sizing", &[project, pipeline])?;
+        self.all(ALL, values, read).await?.into_iter().for_each(|role| history.insert(role));
         Ok(history)
     }
 
@@ -59,7 +48,7 @@ impl Store {
     ) -> Result<SizingHistory, StoreError> {
         let wanted = SizingHistory::new(self.sizing_mode(project).await?, BTreeSet::new());
         if plan.tasks.iter().any(|task| wanted.mode_of(task) == SizingMode::Auto) {
-            return self.sizing(project, &plan.pipeline, None).await;
+            return self.sizing(project, &plan.pipeline).await;
         }
         Ok(wanted)
     }

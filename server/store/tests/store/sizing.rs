@@ -66,7 +66,7 @@ async fn commit(store: &Store, attempts: Vec<AttemptRecord>) {
 }
 
 async fn peaks(store: &Store, role: &str) -> Vec<u64> {
-    let history = store.sizing("shop", "ctr", None).await.unwrap();
+    let history = store.sizing("shop", "ctr").await.unwrap();
     history.of_task("task-0", "command", role).iter().map(|past| past.peak / MIB).collect()
 }
 
@@ -79,10 +79,10 @@ async fn what_attempts_used_is_kept_by_role_and_once(fixture: Fixture) {
     }
     commit(store, vec![ran(1, 5, Outcome::Succeeded)]).await;
     assert_eq!((peaks(store, "worker").await, peaks(store, "master").await), (vec![100, 101], vec![40, 40]));
-    let history = store.sizing("shop", "ctr", None).await.unwrap();
+    let history = store.sizing("shop", "ctr").await.unwrap();
     let spread = history.of_task("task-0", "command", "worker")[0].memory;
     assert_eq!(spread, Some((50 * MIB, 100 * MIB)));
-    let history = store.sizing("shop", "other", Some("task-7")).await.unwrap();
+    let history = store.sizing("shop", "other").await.unwrap();
     assert_eq!(history.of_task("task-0", "command", "worker"), [], "of another pipeline");
     let past = &history.of_template("command", "worker")[0];
     assert_eq!((past.make.as_str(), past.input, past.end), ("m", Some(7), PastEnd::Succeeded));
@@ -256,7 +256,7 @@ async fn a_task_is_reverted_and_resumed(fixture: Fixture) {
     store.revert_sizing(&reverted("ada"), &audit("sizing.revert")).await.unwrap();
     store.revert_sizing(&reverted("bob"), &audit("sizing.revert")).await.unwrap();
     assert_eq!(store.sizing_reverted("shop", "ctr", "task-0").await.unwrap(), Some(reverted("ada")));
-    assert!(store.sizing("shop", "ctr", None).await.unwrap().reverted.contains("task-0"));
+    assert!(store.sizing("shop", "ctr").await.unwrap().reverted.contains("task-0"));
     store.resume_sizing("shop", "ctr", "task-0", &audit("sizing.resume")).await.unwrap();
     assert_eq!(store.sizing_reverted("shop", "ctr", "task-0").await.unwrap(), None);
 }

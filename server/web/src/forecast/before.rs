@@ -124,7 +124,7 @@ impl Foreseen<'_> {
         if facts.nodes.is_empty() {
             return Ok(BTreeMap::new());
         }
-        let sizing = web.store().sizing(&self.plan.context.project, &self.plan.pipeline, None).await?;
+        let sizing = web.store().sizing(&self.plan.context.project, &self.plan.pipeline).await?;
         let sized = Sized { history: &sizing, desk: &desk };
         let jobs = self.jobs(&facts, Scaler::of(executor.as_ref(), &facts), &sized);
         let now = web.now();

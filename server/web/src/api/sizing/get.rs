@@ -48,7 +48,7 @@ pub(crate) async fn get(
 /// When there is no such task, neither in the pipeline's last run nor in its newest version.
 pub(crate) async fn shown(web: &Web, project: &str, pipeline: &str, task: &str) -> ApiResult<SizingView> {
     let last = last_plan(web, project, pipeline, task).await?;
-    let history = web.store().sizing(project, pipeline, Some(task)).await?;
+    let history = web.store().sizing(project, pipeline).await?;
     let reverted = web.store().sizing_reverted(project, pipeline, task).await?;
     let changes = web.store().size_changes(project, pipeline, task, CHANGES).await?;
     let planned = last.as_ref().map(|(_, plan, ix)| plan.task(*ix));
