@@ -61,13 +61,15 @@ def task(told: dict[str, Any], outputs: dict[str, dict[str, Any]]) -> Task | str
     if "<output" in text:
         return "it waits for what an earlier task reports"
     numbers = itertools.count(2)
-    jobs = [one for one in json.loads(text) if one["kind"] == "Job"]
-    pods = [_pod(job, index, f"10.99.0.{next(numbers)}") for job in jobs for index in range(job["spec"]["completions"])]
+    jobs = [one for one in json.loads(text) if one["kind"] in ("Job", "Pod")]
+    indexes = ((job, index) for job in jobs for index in range(job["spec"].get("completions", 1)))
+    pods = [_pod(job, index, f"10.99.0.{next(numbers)}") for job, index in indexes]
     return Task(told["task"], pods)
 
 
 def _pod(job: dict[str, Any], index: int, address: str) -> Pod:
-    spec, name = job["spec"]["template"]["spec"], f"{job['metadata']['name']}-{index}"
+    pod, name = job["spec"].get("template", job), f"{job['metadata']['name']}-{index}"
+    spec = pod["spec"]
     container = spec["containers"][0]
     fields = {"status.podIP": address, INDEX: str(index)}
     variables: dict[str, str] = {}

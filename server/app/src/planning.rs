@@ -103,6 +103,7 @@ pub fn context(now: Timestamp, code: Option<String>) -> anyhow::Result<RunContex
         user: machine::user(),
         date: now,
         timezone: None,
+        root: None,
         code,
     })
 }

@@ -94,6 +94,7 @@ pub fn job(
     let key = AttemptKey { run: plan.context.id.clone(), task: planned.name.clone(), instance, n };
     Ok(Job {
         key,
+        root: plan.context.root.clone(),
         project: plan.context.project.clone(),
         pipeline: plan.pipeline.clone(),
         user: plan.context.user.clone(),

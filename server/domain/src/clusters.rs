@@ -159,6 +159,8 @@ pub enum Subject {
     ServiceAccount,
     /// The claim that holds its workspace.
     Claim,
+    /// Whether the server sees the files of that claim, and where.
+    Files,
     /// Something that the server must be allowed to do.
     Right,
     /// A queue that is kept like the tree of quotas.
@@ -183,6 +185,7 @@ impl Subject {
             Self::Namespace => "namespace",
             Self::ServiceAccount => "service_account",
             Self::Claim => "claim",
+            Self::Files => "files",
             Self::Right => "right",
             Self::Queue => "queue",
             Self::Aside => "aside",

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::belongings::VolumePlace;
 use crate::call::Call;
-use crate::ids::AttemptKey;
+use crate::ids::{AttemptKey, RunId};
 use crate::pipeline::{ElasticRange, Placement};
 use crate::preflight::Bounds;
 use crate::quantity::Span;
@@ -19,6 +19,9 @@ use crate::sizing::AttemptSizing;
 pub struct Job {
     /// Attempt.
     pub key: AttemptKey,
+    /// The outermost run, where a task of another run started its own.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub root: Option<RunId>,
     /// Project.
     pub project: String,
     /// Pipeline.
@@ -93,6 +96,12 @@ pub struct Job {
 }
 
 impl Job {
+    /// The run whose tasks this one is kept apart from.
+    #[must_use]
+    pub fn root(&self) -> &RunId {
+        self.root.as_ref().unwrap_or(&self.key.run)
+    }
+
     /// The number of workers of all roles.
     #[must_use]
     pub fn workers(&self) -> u32 {

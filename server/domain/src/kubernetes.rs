@@ -20,6 +20,8 @@ pub mod labels {
     pub const CUBELOOM: &str = "cubeloom";
     /// Run.
     pub const RUN: &str = "cubeloom/run";
+    /// The outermost run, by which tasks are kept apart: a task of a run may have started another run.
+    pub const ROOT_RUN: &str = "cubeloom/root-run";
     /// Task.
     pub const TASK: &str = "cubeloom/task";
     /// Instance.

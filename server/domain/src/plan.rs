@@ -28,6 +28,9 @@ use crate::sizing::{AttemptSizing, Kept};
 pub struct RunContext {
     /// Run.
     pub id: RunId,
+    /// The outermost run, where a task of another run started this one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub root: Option<RunId>,
     /// The project's name.
     pub project: String,
     /// Who started it.
@@ -40,6 +43,14 @@ pub struct RunContext {
     /// SHA-256 of the pipeline's folder as it was when the run was started, if it came with one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub code: Option<String>,
+}
+
+impl RunContext {
+    /// The run whose tasks are kept apart together with this one's.
+    #[must_use]
+    pub fn root(&self) -> &RunId {
+        self.root.as_ref().unwrap_or(&self.id)
+    }
 }
 
 /// What a run will do.

@@ -32,7 +32,7 @@ use crate::present::Present;
 use crate::roots::{self, Cause};
 use crate::submit::{Parcel, Submitted, Submitting};
 use crate::watch::watch_namespace;
-use crate::{cards, elastic, lost, outputs, stop, suspend};
+use crate::{cards, claim, elastic, lost, outputs, stop, suspend};
 
 /// How often it is looked how far programs are, and whether an obstacle has lasted too long.
 const LOOK: Duration = Duration::from_secs(2);
@@ -71,6 +71,8 @@ pub struct Attempt {
     pub names: Arc<Names>,
     /// Number of workers.
     pub workers: u32,
+    /// Whether its pod shows if this server sees the files of its claim.
+    pub probes: bool,
     /// What is wanted of it.
     pub wishes: UnboundedReceiver<Wish>,
 }
@@ -223,7 +225,7 @@ impl Attempt {
         match submitted {
             Submitted::Done | Submitted::Stopped => None,
             Submitted::Refused(message) => {
-                stop::remove(&self.cluster, &self.names).await;
+                stop::remove(&self.cluster, &self.names, DEFAULT_GRACE).await;
                 Some(self.never_ran(Outcome::Failed(Failure::new(FailureKind::CouldNotStart, message))))
             }
         }
@@ -232,7 +234,7 @@ impl Attempt {
     /// Makes what pods find in the workspace.
     async fn prepare(&self) -> Result<(), String> {
         let (cluster, job) = (Arc::clone(&self.cluster), Arc::clone(&self.known.job));
-        let names = Arc::clone(&self.names);
+        let (names, probes) = (Arc::clone(&self.names), self.probes);
         let made = self.cluster.on_disk(move || {
             let folders = &cluster.folders;
             folders
@@ -240,6 +242,13 @@ impl Attempt {
                 .map_err(|error| format!("the server's data folder cannot be written to: {error}"))?;
             folders
                 .prepare(&job, cluster.config.uid(&job.project))
+                .and_then(|()| {
+                    if probes {
+                        folders.probes(claim::own(&cluster, &job).as_deref()).map(drop)
+                    } else {
+                        Ok(())
+                    }
+                })
                 .map_err(|error| format!("the project's workspace cannot be written to: {error}"))
         });
         made.await.unwrap_or_else(|error| Err(error.to_string()))
@@ -296,7 +305,7 @@ impl Attempt {
         }
         let count = self.names.roots.len();
         let without_first = judge::first_has_failed(seen, &job.success);
-        if let Some(verdict) = roots::verdict(seen.live_roots(), count, &job.success) {
+        if let Some(verdict) = roots::verdict(seen.known_roots(), count, &job.success) {
             if verdict.is_ok() && without_first {
                 return Next::GiveUp(self.failure(seen));
             }
@@ -305,8 +314,18 @@ impl Attempt {
             }
             return Next::Verdict(verdict);
         }
+        if job.elastic.is_none() && judge::all_are_done(seen, job.workers()) {
+            return Next::Verdict(Ok(()));
+        }
         if self.is_suspended(going, seen) {
-            return Next::Wait;
+            // A server that was to make its pod again may have ended between two steps.
+            let is_gone = seen.live_roots().next().is_none();
+            let since = is_gone.then(|| going.failed_since.get_or_insert_with(Instant::now).elapsed());
+            return if since.is_some_and(|since| since >= LAG) {
+                Next::GiveUp(removed())
+            } else {
+                Next::Wait
+            };
         }
         if (judge::decider_has_failed(seen, &job.success) || (without_first && job.elastic.is_some()))
             && going.failed_since.get_or_insert_with(Instant::now).elapsed() >= LAG
@@ -318,8 +337,11 @@ impl Attempt {
             return Next::GiveUp(self.failure(seen));
         }
         if seen.roots.values().any(|root| root.gone || (root.view.deleted && going.stop.is_none())) {
-            let message = "somebody has removed it from the cluster";
-            return Next::GiveUp(Failure::new(FailureKind::Lost, message));
+            return Next::GiveUp(removed());
+        }
+        if let Some(why) = judge::forbidden(seen) {
+            let message = format!("the rules of its namespace forbid its pods: {why}");
+            return Next::GiveUp(Failure::new(FailureKind::CouldNotStart, message));
         }
         let patience = self.cluster.config.patience;
         match judge::obstacle(seen) {
@@ -344,7 +366,14 @@ impl Attempt {
     /// Its failure, of which only its pods say anything.
     fn failure(&self, seen: &Seen) -> Failure {
         let cause = Cause::default();
-        judge::failure(&self.names, seen, judge::blame(seen, &cause), &cause)
+        self.told(seen, judge::blame(seen, &cause), &cause)
+    }
+
+    /// Its failure. Pods of an elastic job are deleted by this server, too, when it gives workers back.
+    fn told(&self, seen: &Seen, blame: Option<Blame>, cause: &Cause) -> Failure {
+        let is_fixed = self.known.job.elastic.is_none();
+        let removed = is_fixed.then(|| judge::removed(seen, cause)).flatten();
+        removed.unwrap_or_else(|| judge::failure(&self.names, seen, blame, cause))
     }
 
     /// Whether somebody has suspended it: its pods are gone, which says nothing of its program.
@@ -360,21 +389,36 @@ impl Attempt {
         }
         if suspended {
             self.cluster.board.forget_gone(&going.name);
-            (going.failed_since, going.obstacle_since) = (None, None);
+            going.obstacle_since = None;
+            if seen.live_roots().next().is_some() {
+                going.failed_since = None;
+            }
         }
         suspended
     }
 
     /// The job's object says how it ended: the first cause is found, what still runs is stopped.
     async fn conclude(&mut self, going: &mut Going, verdict: Result<(), Cause>) -> Ended {
+        let begun = self.cluster.look(&going.name).pods.values().any(|pod| judge::has_begun(&pod.view));
+        let job = Arc::clone(&self.known.job);
+        // Outputs are lost where the server does not see them; a program may have failed as its code was not there.
+        let matters = if verdict.is_ok() { !job.outputs.is_empty() } else { job.code.is_some() };
+        let is_seen = !(self.probes && begun) || claim::is_seen(&self.cluster, &job, matters).await;
         let outcome = match verdict {
+            Ok(()) if !is_seen => Outcome::Failed(claim::unseen(&self.cluster, &job)),
             Ok(()) => Outcome::Succeeded,
             Err(cause) => {
                 let (mut blame, seen) = self.blame(going, &cause).await;
                 if let Some(blame) = &mut blame {
                     blame.pod = cards::explained(&self.cluster, blame.pod.clone()).await;
                 }
-                Outcome::Failed(judge::failure(&self.names, &seen, blame, &cause))
+                let mut failure = self.told(&seen, blame, &cause);
+                if !is_seen {
+                    let unseen = claim::unseen(&self.cluster, &job).message;
+                    failure.message.push_str("; ");
+                    failure.message.push_str(&unseen);
+                }
+                Outcome::Failed(failure)
             }
         };
         self.end(going, outcome, DEFAULT_GRACE, false).await
@@ -382,7 +426,7 @@ impl Attempt {
 
     /// Stops it because it cannot go on.
     async fn give_up(&mut self, going: &mut Going, failure: Failure) -> Ended {
-        stop::remove(&self.cluster, &self.names).await;
+        stop::remove(&self.cluster, &self.names, DEFAULT_GRACE).await;
         self.end(going, Outcome::Failed(failure), DEFAULT_GRACE, true).await
     }
 
@@ -405,7 +449,7 @@ impl Attempt {
     /// Stops it because somebody wants that.
     async fn stop(&mut self, going: &mut Going, stop: Stop) -> Ended {
         stop::write(&self.cluster, &self.names, stop).await;
-        stop::remove(&self.cluster, &self.names).await;
+        stop::remove(&self.cluster, &self.names, stop.grace).await;
         self.end(going, stop::outcome(stop.cause), stop.grace, true).await
     }
 
@@ -484,6 +528,10 @@ impl Attempt {
         let (report, usage, roles) = Default::default();
         Ended { outcome, started_at: None, ended_at, report, usage, roles }
     }
+}
+
+fn removed() -> Failure {
+    Failure::new(FailureKind::Lost, "somebody has removed it from the cluster")
 }
 
 /// What must not be seen of what the workers of a job write.

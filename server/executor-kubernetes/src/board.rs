@@ -62,6 +62,13 @@ pub struct RootSeen {
     pub gone: bool,
 }
 
+impl RootSeen {
+    /// Whether it is the pod of a suspended job, which is made again under its name.
+    pub fn is_made_again(&self) -> bool {
+        self.gone && self.view.is_pod() && self.view.suspended == Some(true)
+    }
+}
+
 impl Seen {
     /// Pods of which something may still run.
     pub fn live_pods(&self) -> impl Iterator<Item = &PodView> {
@@ -71,6 +78,12 @@ impl Seen {
     /// Pods that their nodes have lost, and of which only somebody's word is missing.
     pub fn lost_pods(&self) -> impl Iterator<Item = &PodView> {
         self.pods.values().filter(|pod| !pod.gone && pod.view.is_lost()).map(|pod| &*pod.view)
+    }
+
+    /// Objects that are still there, and those of which the end was known before they went.
+    pub fn known_roots(&self) -> impl Iterator<Item = &RootView> + Clone {
+        let known = |root: &&RootSeen| !root.gone || !matches!(root.view.state, RootState::Open { .. });
+        self.roots.values().filter(known).map(|root| &*root.view)
     }
 
     /// What was told of it, the latest at the end.
@@ -96,6 +109,12 @@ impl Entry {
         if let Some(wake) = &self.wake {
             wake.notify_one();
         }
+    }
+
+    /// When a pod was deleted first: its node deletes it once more when it has ended.
+    fn keep_deletion(&self, view: &mut PodView) {
+        let before = self.seen.pods.get(&view.uid).and_then(|pod| pod.view.deleted_at);
+        view.deleted_at = before.into_iter().chain(view.deleted_at).min();
     }
 
     fn is_idle(&self) -> bool {
@@ -203,9 +222,12 @@ impl Board {
     }
 
     /// A pod is there.
-    pub fn pod(&self, namespace: &str, view: PodView) {
+    pub fn pod(&self, namespace: &str, mut view: PodView) {
         let mut all = self.lock();
         let entry = all.entry((namespace.to_owned(), view.job.clone())).or_default();
+        entry.keep_deletion(&mut view);
+        // What became of a pod that was suspended says nothing of the one that takes its place.
+        entry.seen.pods.retain(|uid, pod| *uid == view.uid || !pod.view.is_kept);
         entry.seen.pods.insert(view.uid.clone(), PodSeen { view: Arc::new(view), gone: false });
         entry.news();
     }
@@ -215,6 +237,7 @@ impl Board {
         last.go();
         self.change(&(namespace.to_owned(), last.job.clone()), |entry| {
             let uid = last.uid.clone();
+            entry.keep_deletion(&mut last);
             entry.seen.pods.insert(uid, PodSeen { view: Arc::new(last), gone: true });
         });
     }
@@ -256,6 +279,8 @@ impl Board {
     /// After all objects were listed anew, those that were not among them are gone.
     pub fn only_pods(&self, namespace: &str, there: &HashSet<String>) {
         self.each(namespace, |seen| {
+            let roots = seen.roots.values_mut().filter(|root| root.view.is_pod());
+            roots.filter(|root| !there.contains(&root.view.uid)).for_each(|root| root.gone = true);
             let gone = seen.pods.iter_mut().filter(|(uid, pod)| !pod.gone && !there.contains(uid.as_str()));
             gone.map(|(_, pod)| {
                 Arc::make_mut(&mut pod.view).go();

@@ -18,6 +18,7 @@ use crate::access::AccessError;
 use crate::aside::Aside;
 use crate::board::{Board, JobName, Seen};
 use crate::cards::Trouble;
+use crate::claim::Claims;
 use crate::config::KubernetesConfig;
 use crate::error::{Refused, pause};
 use crate::folders::Folders;
@@ -96,6 +97,8 @@ pub struct Cluster {
     pub watches: Watches,
     /// The tree of quotas, as its queues.
     pub queues: Mirror,
+    /// Whether the files of the projects' claims are seen here.
+    pub claims: Claims,
     /// The nodes that are set aside.
     pub aside: Aside,
     /// What it has.
@@ -131,6 +134,7 @@ impl Cluster {
             folders: Folders::new(&config),
             standing: Watched::new(&config.name, Arc::clone(&clock)),
             queues: Mirror::new(&config),
+            claims: Claims::default(),
             aside: Aside::default(),
             config,
             clock,

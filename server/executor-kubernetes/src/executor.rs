@@ -29,7 +29,7 @@ use crate::config::KubernetesConfig;
 use crate::objects::{Names, Packed};
 use crate::submit::{Given, Parcel};
 use crate::watch::watch_what_was_watched;
-use crate::{aside, facts, janitor, queues, stacks, survey, suspend, taken, used};
+use crate::{aside, claim, facts, janitor, pulse, queues, stacks, survey, suspend, taken, used};
 
 /// Objects of thousands of jobs would be a hundred megabytes.
 const AT_ONCE: usize = 128;
@@ -77,7 +77,12 @@ impl KubernetesExecutor {
             }
         }
         let names = self.names(&key, objects, new);
-        let objects: Vec<Packed> = objects.objects.iter().filter(|_| new).map(Packed::of).collect();
+        let probe = new && self.cluster.claims.are_seen(&job.project) != Some(true);
+        let path = self.cluster.config.facts.of_project(&job.project).workspace_path;
+        let probing = probe.then(|| claim::with_probe(objects, &path)).flatten();
+        let probes = probing.is_some();
+        let objects: Vec<Packed> =
+            probing.as_ref().unwrap_or(objects).objects.iter().filter(|_| new).map(Packed::of).collect();
         drop(lowered);
         let given = match self.given(&job, new).await {
             Ok(given) => given,
@@ -102,7 +107,7 @@ impl KubernetesExecutor {
         let is_lent = self.cluster.facts().kubernetes.is_some_and(|facts| facts.volcano.is_some());
         let workers = if is_lent { most.workers() } else { job.workers() };
         let job = most;
-        self.spawn(Known { job, masks }, workers, names, wishes, begin);
+        self.spawn(Known { job, masks }, workers, names, probes, wishes, begin);
     }
 
     /// Those of a job's objects. What an earlier server has submitted is not what this one makes of the same plan: its version
@@ -112,11 +117,19 @@ impl KubernetesExecutor {
         submitted.map_or_else(|| Names::of(objects), |(_, names)| names)
     }
 
-    fn spawn(&self, known: Known, workers: u32, names: Names, wishes: UnboundedReceiver<Wish>, begin: Begin) {
+    fn spawn(
+        &self,
+        known: Known,
+        workers: u32,
+        names: Names,
+        probes: bool,
+        wishes: UnboundedReceiver<Wish>,
+        begin: Begin,
+    ) {
         self.jobs().insert(known.job.key.clone(), known.clone());
         let cluster = Arc::clone(&self.cluster);
         let end = cluster.watches.end.clone();
-        let attempt = Attempt { cluster, known, names: Arc::new(names), workers, wishes };
+        let attempt = Attempt { cluster, known, names: Arc::new(names), workers, probes, wishes };
         tokio::spawn(end.run_until_cancelled_owned(attempt.run(begin)));
     }
 
@@ -163,6 +176,7 @@ impl Executor for KubernetesExecutor {
         tokio::spawn(end.clone().run_until_cancelled_owned(janitor::sweep(cluster())));
         tokio::spawn(end.clone().run_until_cancelled_owned(queues::keep(cluster())));
         tokio::spawn(end.clone().run_until_cancelled_owned(aside::keep(cluster())));
+        tokio::spawn(end.clone().run_until_cancelled_owned(pulse::keep(cluster())));
         tokio::spawn(end.clone().run_until_cancelled_owned(used::keep(cluster())));
         tokio::spawn(end.clone().run_until_cancelled_owned(taken::keep(cluster())));
         watch_what_was_watched(&self.cluster);
@@ -227,7 +241,7 @@ impl Executor for KubernetesExecutor {
                         drop(attempts);
                         let known = Known { job, masks: Arc::default() };
                         let workers = known.job.workers();
-                        return self.spawn(known, workers, names, wishes, Begin::Adopt);
+                        return self.spawn(known, workers, names, false, wishes, Begin::Adopt);
                     }
                     // It was not, and will not be.
                     let Event::Ended(ended) = self.without_run(Outcome::Cancelled) else { return };

@@ -20,7 +20,7 @@ use rustix::fs::OFlags;
 
 use crate::config::KubernetesConfig;
 use crate::objects::Names;
-use crate::outputs;
+use crate::{claim, outputs};
 
 /// What a worker wrote.
 pub const LOG: &str = "stdout";
@@ -161,6 +161,32 @@ impl Folders {
             Some(digest) => self.provide_code(&workspace, digest, key),
             None => Ok(()),
         }
+    }
+
+    /// The folder of the claim in which the kubelet makes one for each attempt that looks: of the project whose claim it is
+    /// (`own`), else of all.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn probes(&self, own: Option<&str>) -> io::Result<Dir> {
+        let root = match own {
+            Some(project) => self.project(project, |_| Ok(()))?,
+            None => {
+                own::create_dir_all(&self.workspace)?;
+                Dir::open(&self.workspace)?
+            }
+        };
+        root.make(Path::new(claim::FOLDER), OPEN, |_| Ok(()))
+    }
+
+    /// Whether the kubelet has made an attempt's; it is removed.
+    #[must_use]
+    pub fn take_probe(&self, own: Option<&str>, key: &AttemptKey) -> bool {
+        let Ok(all) = self.probes(own) else { return false };
+        let name = key.object_name();
+        let is_there = all.stat(OsStr::new(&name)).is_ok();
+        let _ = all.remove(OsStr::new(&name));
+        is_there
     }
 
     /// A project's folder of the workspace. An administrator may have put a link there: no project can.

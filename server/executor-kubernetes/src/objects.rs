@@ -32,6 +32,11 @@ impl Named {
         resource(&self.api_version, &self.kind)
     }
 
+    /// Whether it is a pod, without anything that made it.
+    pub fn is_pod(&self) -> bool {
+        self.kind == "Pod"
+    }
+
     /// Whether it stands for the job: it has a status that says how the job ended.
     pub fn is_root(&self) -> bool {
         !matches!(self.kind.as_str(), "ConfigMap" | "Service" | "Secret")

@@ -1,14 +1,17 @@
 //! What the status of a job's own object says, whichever operator writes it. Pure.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use cubeloom_domain::job::SuccessRule;
 use cubeloom_domain::kubernetes::labels;
 use cubeloom_domain::{AttemptKey, Timestamp};
+use k8s_openapi::api::core::v1::Pod;
 use kube::api::{ApiResource, DynamicObject};
 use serde_json::Value;
 
-use crate::suspend::is_suspended;
+use crate::objects::resource;
+use crate::pods::{PodState, PodView};
+use crate::suspend::{self, is_suspended};
 
 /// An object that stands for a job, or for one role of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,6 +67,49 @@ pub struct Cause {
 pub const STOP: &str = "cubeloom/stop";
 
 impl RootView {
+    /// Reads the pod of a job that is nothing but a pod, from what is known of its worker; `None` where an operator or a Job made
+    /// it.
+    #[must_use]
+    pub fn of_pod(pod: &Pod, view: &PodView) -> Option<Self> {
+        static POD: LazyLock<Arc<ApiResource>> = LazyLock::new(|| Arc::new(resource("v1", "Pod")));
+        if view.name != view.job {
+            return None;
+        }
+        let meta = &pod.metadata;
+        let noted = |name: &str| meta.annotations.as_ref().and_then(|annotations| annotations.get(name));
+        let suspended = suspend::is_kept(meta);
+        // What was suspended goes on another time, whatever became of its pod.
+        let ended = match &view.state {
+            PodState::Ended { end, ended_at, .. } if !suspended => Some((end, *ended_at)),
+            _ => None,
+        };
+        let state = match ended {
+            Some((end, _)) if end.is_well() => RootState::Succeeded,
+            Some(_) => RootState::Failed(Cause::default()),
+            None => RootState::Open { note: None },
+        };
+        Some(Self {
+            resource: Arc::clone(&POD),
+            name: view.name.clone(),
+            job: view.job.clone(),
+            run: meta.labels.as_ref()?.get(labels::RUN).cloned().unwrap_or_default(),
+            key: noted(labels::KEY).and_then(|key| key.parse().ok()),
+            // Where the cluster says why it takes the pod away, that says how it ended, once it has.
+            deleted: meta.deletion_timestamp.is_some() && view.disruption.is_none() && !suspended,
+            uid: view.uid.clone(),
+            suspended: Some(suspended),
+            stop: noted(STOP).cloned(),
+            ended_at: ended.map(|(_, at)| at),
+            state,
+        })
+    }
+
+    /// Whether it is a pod that stands for its job.
+    #[must_use]
+    pub fn is_pod(&self) -> bool {
+        self.resource.kind == "Pod"
+    }
+
     /// Reads an object; `None` when it is not one of ours.
     #[must_use]
     pub fn read(resource: &Arc<ApiResource>, object: &DynamicObject) -> Option<Self> {
@@ -221,6 +267,58 @@ mod tests {
 
     fn failed(reason: &str, message: &str) -> RootState {
         RootState::Failed(Cause { reason: reason.into(), message: message.into() })
+    }
+
+    /// The pod of a job of one worker, with these metadata and status beside its own.
+    fn bare(meta: Value, status: Value) -> RootView {
+        let mut pod = json!({
+            "metadata": {
+                "name": "cl-a", "uid": "u", "creationTimestamp": "2026-11-22T03:00:00Z",
+                "labels": {"cubeloom/job": "cl-a", "cubeloom/role": "worker", "cubeloom/run": "r"},
+            },
+            "spec": {"containers": [{"name": "worker"}]},
+            "status": status,
+        });
+        pod["metadata"].as_object_mut().unwrap().extend(meta.as_object().cloned().unwrap());
+        let pod = serde_json::from_value(pod).unwrap();
+        RootView::of_pod(&pod, &PodView::read(&pod).unwrap()).unwrap()
+    }
+
+    fn ended(code: i32) -> Value {
+        let terminated = json!({"exitCode": code, "finishedAt": "2026-11-22T03:00:09Z"});
+        let container = json!({
+            "name": "worker", "image": "i", "imageID": "", "ready": false, "restartCount": 0,
+            "state": {"terminated": terminated},
+        });
+        json!({"phase": "Running", "containerStatuses": [container]})
+    }
+
+    #[test]
+    fn a_bare_pod_has_ended_when_its_program_has() {
+        let state = |code| bare(json!({}), ended(code)).state;
+        assert_eq!(bare(json!({}), json!({"phase": "Pending"})).state, RootState::Open { note: None });
+        assert_eq!((state(0), state(3)), (RootState::Succeeded, failed("", "")));
+        assert!(bare(json!({}), ended(0)).ended_at.is_some());
+        let of_a_job = json!({"metadata": {"name": "cl-a-x7", "labels": {"cubeloom/job": "cl-a", "cubeloom/role": "r"}},
+            "spec": {"containers": [{"name": "worker"}]}});
+        let of_a_job = serde_json::from_value(of_a_job).unwrap();
+        assert_eq!(RootView::of_pod(&of_a_job, &PodView::read(&of_a_job).unwrap()), None);
+    }
+
+    #[test]
+    fn a_bare_pod_that_is_suspended_has_not_ended_and_one_that_is_evicted_says_so() {
+        let deleted = json!({"deletionTimestamp": "2026-11-22T03:00:30Z"});
+        assert!(bare(deleted.clone(), ended(143)).deleted, "by somebody");
+        let mut kept = deleted.clone();
+        kept["finalizers"] = json!(["cubeloom/suspended"]);
+        let kept = bare(kept, ended(143));
+        assert_eq!((kept.suspended, kept.deleted), (Some(true), false));
+        assert_eq!((kept.state, kept.ended_at), (RootState::Open { note: None }, None));
+        let mut evicted = ended(143);
+        evicted["conditions"] =
+            json!([{"type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI"}]);
+        let evicted = bare(deleted, evicted);
+        assert_eq!((evicted.deleted, evicted.state), (false, failed("", "")), "how it ended says why");
     }
 
     #[test]

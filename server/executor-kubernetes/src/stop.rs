@@ -17,6 +17,7 @@ use crate::objects::{Named, Names};
 use crate::pods::PodView;
 use crate::roots::{RootView, STOP};
 use crate::submit::secrets_of;
+use crate::suspend;
 
 /// The stop that an earlier server wrote on an object.
 #[must_use]
@@ -66,13 +67,25 @@ pub async fn write(cluster: &Cluster, job: &Names, stop: Stop) {
     }
 }
 
-/// Deletes a job's objects. They go when their pods have.
-pub async fn remove(cluster: &Cluster, job: &Names) {
-    let params = DeleteParams::foreground();
+/// Deletes a job's objects. They go when their pods have, a pod that stands for its job after `grace`.
+pub async fn remove(cluster: &Cluster, job: &Names, grace: Duration) {
     for root in &job.roots {
         let api = api(cluster, job, root).await;
+        let params = if root.is_pod() {
+            DeleteParams { grace_period_seconds: Some(seconds(grace)), ..DeleteParams::background() }
+        } else {
+            DeleteParams::foreground()
+        };
         patiently(cluster, || api.delete(&root.name, &params)).await;
+        if root.is_pod() {
+            patiently(cluster, || suspend::let_go(&api, &root.name)).await;
+        }
     }
+}
+
+/// Whole seconds, one at least: with none the API server forgets a pod that may still run.
+fn seconds(grace: Duration) -> u32 {
+    u32::try_from(grace.as_millis().div_ceil(1000)).unwrap_or(u32::MAX).max(1)
 }
 
 /// Whether none of a job's objects is there any more.
@@ -97,8 +110,7 @@ pub async fn forget_secrets(cluster: &Cluster, names: &Names, job: &Job) {
 
 /// Deletes a pod: it is told, and ended after `grace`.
 pub async fn pod(cluster: &Cluster, namespace: &str, pod: &PodView, grace: Duration) {
-    let seconds = u32::try_from(grace.as_millis().div_ceil(1000)).unwrap_or(u32::MAX);
-    delete(cluster, namespace, pod, seconds.max(1)).await;
+    delete(cluster, namespace, pod, seconds(grace)).await;
 }
 
 /// Takes a pod off the cluster's list whose node does not answer: until then nothing that it belongs to can go.

@@ -1,5 +1,9 @@
-//! Gives a job's objects to the cluster: its Secret first, its own object last. Every step may be done again: what is
-//! there already stays, so that a job that an earlier server began to submit is taken up.
+//! Gives a job's objects to the cluster: its own object last. Every step may be done again: what is there already stays, so
+//! that a job that an earlier server began to submit is taken up.
+//!
+//! The cluster removes what belongs to a job together with its object, by owner references. A Secret has its own from the
+//! beginning, to the job's ConfigMap, which gets its one to the job's object afterwards: a change of the Secret would be
+//! answered with its values, and this server is not to see those of others.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -18,6 +22,8 @@ use crate::objects::{Named, Packed};
 
 /// Who applies objects, as the API server notes it.
 pub const MANAGER: &str = "cubeloom";
+
+const CONFIG_MAP: &str = "ConfigMap";
 
 /// Whether a job has something that only its workers may know.
 fn has_secret(job: &Job) -> bool {
@@ -87,21 +93,27 @@ impl Submitting<'_> {
     }
 
     async fn steps(&self) -> Result<(), Option<String>> {
-        let secrets: Vec<Packed> = self.secret()?.into_iter().chain(self.pull_secret()).collect();
-        for secret in &secrets {
-            self.patiently(|| self.keep(secret)).await?;
-        }
-        let (mut helpers, mut owners) = (Vec::new(), Vec::new());
-        for object in &self.parcel.objects {
-            if object.named.is_root() {
-                let uid = self.patiently(|| self.create(object)).await?;
-                owners.push(owner(&object.named, uid));
-            } else {
-                self.patiently(|| self.apply(object)).await?;
-                helpers.push(object);
+        let objects = &self.parcel.objects;
+        let has_files = objects.iter().any(|object| object.named.kind == CONFIG_MAP);
+        let anchor = (secrets_of(self.job).next().is_some() && !has_files).then(|| self.anchor());
+        let helpers: Vec<&Packed> =
+            anchor.iter().chain(objects.iter().filter(|object| !object.named.is_root())).collect();
+        let mut files = None;
+        for helper in &helpers {
+            let uid = self.patiently(|| self.apply(helper)).await?;
+            if helper.named.kind == CONFIG_MAP {
+                files = Some(owner(&helper.named, uid));
             }
         }
-        for helper in helpers.into_iter().chain(&secrets) {
+        for secret in self.secret(files.as_ref())?.into_iter().chain(self.pull_secret(files.as_ref())) {
+            self.patiently(|| self.keep(&secret)).await?;
+        }
+        let mut owners = Vec::new();
+        for root in objects.iter().filter(|object| object.named.is_root()) {
+            let uid = self.patiently(|| self.create(root)).await?;
+            owners.push(owner(&root.named, uid));
+        }
+        for helper in helpers {
             self.patiently(|| self.own(&helper.named, &owners)).await?;
         }
         Ok(())
@@ -143,12 +155,13 @@ impl Submitting<'_> {
         Api::namespaced_with(self.cluster.client().await, self.namespace, &named.resource())
     }
 
-    async fn apply(&self, object: &Packed) -> Result<(), Refused> {
+    /// Makes an object, or makes it so, and tells its uid.
+    async fn apply(&self, object: &Packed) -> Result<Option<String>, Refused> {
         let params = PatchParams::apply(MANAGER).force();
         let api = self.api(&object.named).await;
         let sent =
             async { api.patch_metadata(&object.named.name, &params, &Patch::Apply(object.unpacked())).await };
-        self.cluster.ask("submitting", sent).await.map(drop)
+        self.cluster.ask("submitting", sent).await.map(|there| there.metadata.uid)
     }
 
     /// Makes an object, and tells its uid. One that is there stays as it is: webhooks refuse jobs that change, be it only
@@ -201,41 +214,47 @@ impl Submitting<'_> {
     }
 
     /// What the job's workers may know and nobody else.
-    fn secret(&self) -> Result<Option<Packed>, Option<String>> {
+    fn secret(&self, owner: Option<&Value>) -> Result<Option<Packed>, Option<String>> {
         if !has_secret(self.job) {
             return Ok(None);
         }
         let mut data = self.parcel.given.secrets.clone();
         data.insert(TOKEN_KEY.into(), token().map_err(|error| Some(error.to_string()))?);
-        Ok(Some(self.secret_of("Opaque", self.name, &json!(data))))
+        Ok(Some(self.secret_of("Opaque", self.name, owner, &json!(data))))
     }
 
     /// What its image is pulled with.
-    fn pull_secret(&self) -> Option<Packed> {
+    fn pull_secret(&self, owner: Option<&Value>) -> Option<Packed> {
         let (host, login) = (self.job.registry.as_deref()?, self.parcel.given.login.as_ref()?);
         // What Docker Hub is called in such a file: https://kubernetes.io/docs/concepts/containers/images/#config-json
         let host = if host == DOCKER_HUB { "https://index.docker.io/v1/" } else { host };
         let account = json!({"username": login.user, "password": login.password});
         let file = json!({"auths": {host: account}}).to_string();
         let data = json!({".dockerconfigjson": file});
-        Some(self.secret_of("kubernetes.io/dockerconfigjson", &pull_secret(self.name), &data))
+        Some(self.secret_of("kubernetes.io/dockerconfigjson", &pull_secret(self.name), owner, &data))
     }
 
-    fn secret_of(&self, kind: &str, name: &str, data: &Value) -> Packed {
-        let last = self.parcel.objects.last().map(Packed::unpacked);
-        let labels = last.map(|object| without_queue(object["metadata"]["labels"].clone()));
+    /// A ConfigMap without files, which the job's Secrets belong to.
+    fn anchor(&self) -> Packed {
+        Packed::of(&json!({"apiVersion": "v1", "kind": CONFIG_MAP, "metadata": self.metadata(self.name)}))
+    }
+
+    fn secret_of(&self, kind: &str, name: &str, owner: Option<&Value>, data: &Value) -> Packed {
+        let mut metadata = self.metadata(name);
+        metadata["ownerReferences"] = owner.into_iter().cloned().collect();
         Packed::of(&json!({
-            "apiVersion": "v1",
-            "kind": "Secret",
-            "metadata": {
-                "name": name,
-                "namespace": self.namespace,
-                "labels": labels,
-                "annotations": {labels::KEY: self.job.key.to_string()},
-            },
-            "type": kind,
-            "stringData": data,
+            "apiVersion": "v1", "kind": "Secret", "metadata": metadata, "type": kind, "stringData": data,
         }))
+    }
+
+    fn metadata(&self, name: &str) -> Value {
+        let last = self.parcel.objects.last().map(Packed::unpacked);
+        json!({
+            "name": name,
+            "namespace": self.namespace,
+            "labels": last.map(|object| without_queue(object["metadata"]["labels"].clone())),
+            "annotations": {labels::KEY: self.job.key.to_string()},
+        })
     }
 }
 

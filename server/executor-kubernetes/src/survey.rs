@@ -34,14 +34,14 @@ const PROGRAMS: [(&str, &str); 9] = [
 const ON_JOBS: &[&str] = &["create", "get", "list", "watch", "patch", "delete"];
 
 /// What it does in a namespace of jobs, as verbs on resources. `deploy/chart` gives these rights and no others. Secrets are
-/// made and removed, never read.
+/// made and removed, never read: an answer to `patch` would have their values.
 const RIGHTS: [(&str, &str, &[&str]); 12] = [
     ("batch", "jobs", ON_JOBS),
-    ("", "pods", &["list", "watch", "patch", "delete"]),
+    ("", "pods", ON_JOBS),
     ("", "pods/log", &["get"]),
     // Terminals: clusters before 1.35 ask for the first, those since for both.
     ("", "pods/attach", &["get", "create"]),
-    ("", "secrets", &["create", "patch", "delete"]),
+    ("", "secrets", &["create", "delete"]),
     ("", "configmaps", &["create", "patch"]),
     ("", "services", &["create", "patch"]),
     ("", "events", &["list", "watch"]),
@@ -97,6 +97,10 @@ pub async fn survey(cluster: &Cluster, project: &str) -> Survey {
         finding(Subject::Kind, kind, true, operator.gang.then(|| "gang".to_owned()))
     }));
     findings.extend(belongings(cluster, &facts).await);
+    findings.extend(cluster.claims.are_seen(project).map(|seen| {
+        let path = cluster.config.workspace.display().to_string();
+        finding(Subject::Files, &facts.workspace_claim, seen, Some(path))
+    }));
     findings.extend(cluster.queues.findings());
     findings.extend(cluster.aside.refused().map(|why| finding(Subject::Aside, "nodes", false, Some(why))));
     let sees_others = may_all(cluster, "", &OF_OTHERS).await;

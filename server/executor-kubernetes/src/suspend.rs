@@ -1,19 +1,31 @@
 //! Suspending: each operator's own way of taking a job's pods away, so that what they held is free, and of starting them
 //! again. That a job is suspended stands on its object alone, so it outlives the server.
 
+use std::collections::BTreeMap;
+use std::time::Duration;
+
 use cubeloom_domain::AttemptKey;
+use cubeloom_domain::job::DEFAULT_GRACE;
+use k8s_openapi::api::core::v1::ConfigMap;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Api;
-use kube::api::{ApiResource, DynamicObject, Patch, PatchParams, PostParams};
+use kube::api::{ApiResource, DeleteParams, DynamicObject, Patch, PatchParams, PostParams, Preconditions};
 use serde_json::{Value, json};
+use tokio::time::{Instant, sleep};
 
 use crate::board::Seen;
 use crate::cluster::Cluster;
-use crate::error::Refused;
+use crate::error::{Refused, pause};
 use crate::objects::resource;
 use crate::roots::RootView;
+use crate::submit::MANAGER;
 
 /// What says that Kueue, not a person, decides when a job is suspended.
 const KUEUE: &str = "kueue.x-k8s.io/queue-name";
+
+/// The finalizer that keeps the pod of a suspended job on the cluster's list after it has ended: a Pod has nothing else that says
+/// so, and would be gone.
+const KEPT: &str = "cubeloom/suspended";
 
 /// How a kind of object is suspended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +36,8 @@ enum Way {
     RunPolicy,
     /// By an object of its own, a command to Volcano.
     Command,
+    /// By the end of the pod, which is made again later.
+    Again,
 }
 
 fn way(resource: &ApiResource) -> Option<Way> {
@@ -33,6 +47,7 @@ fn way(resource: &ApiResource) -> Option<Way> {
             Some(Way::Spec)
         }
         ("kubeflow.org", _) => Some(Way::RunPolicy),
+        ("", "Pod") => Some(Way::Again),
         _ => None,
     }
 }
@@ -50,13 +65,21 @@ pub fn is_suspended(resource: &ApiResource, object: &DynamicObject) -> Option<bo
         Way::Command => {
             matches!(object.data["status"]["state"]["phase"].as_str(), Some("Aborting" | "Aborted"))
         }
+        Way::Again => is_kept(&object.metadata),
     })
+}
+
+/// Whether a pod stays on the cluster's list because its job is suspended.
+#[must_use]
+pub fn is_kept(meta: &ObjectMeta) -> bool {
+    meta.finalizers.iter().flatten().any(|name| name == KEPT)
 }
 
 /// Whether a job is suspended; `None` where it cannot be. It is when one of its objects is.
 #[must_use]
 pub fn of_job(seen: &Seen) -> Option<bool> {
-    let roots: Option<Vec<bool>> = seen.live_roots().map(|root| root.suspended).collect();
+    let roots = seen.roots.values().filter(|root| !root.gone || root.is_made_again());
+    let roots: Option<Vec<bool>> = roots.map(|root| root.view.suspended).collect();
     roots.filter(|roots| !roots.is_empty()).map(|roots| roots.contains(&true))
 }
 
@@ -85,10 +108,111 @@ async fn one(cluster: &Cluster, namespace: &str, root: &RootView, suspend: bool)
         Some(Way::Spec) => json!({"spec": {"suspend": suspend}}),
         Some(Way::RunPolicy) => json!({"spec": {"runPolicy": {"suspend": suspend}}}),
         Some(Way::Command) => return command(cluster, namespace, root, suspend).await,
+        Some(Way::Again) if suspend => return cluster.ask("suspending", keep(&api, root)).await,
+        Some(Way::Again) => return again(cluster, namespace, &api, root).await,
         None => return Ok(()),
     };
     let (params, patch) = (PatchParams::default(), Patch::Merge(&patch));
     cluster.ask("suspending", api.patch(&root.name, &params, &patch)).await.map(|_| ())
+}
+
+/// Ends a pod that stays on the list.
+async fn keep(api: &Api<DynamicObject>, root: &RootView) -> kube::Result<()> {
+    mark(api, &root.name, true).await?;
+    let its = Preconditions { uid: Some(root.uid.clone()), resource_version: None };
+    let params = DeleteParams { preconditions: Some(its), ..DeleteParams::background() };
+    api.delete(&root.name, &params).await.map(drop)
+}
+
+/// Lets a pod go that was kept, if it was.
+///
+/// # Errors
+/// The cluster's.
+pub async fn let_go(api: &Api<DynamicObject>, name: &str) -> kube::Result<()> {
+    mark(api, name, false).await
+}
+
+async fn mark(api: &Api<DynamicObject>, name: &str, keep: bool) -> kube::Result<()> {
+    loop {
+        let meta = api.get_metadata(name).await?.metadata;
+        if is_kept(&meta) == keep {
+            return Ok(());
+        }
+        let mut finalizers = meta.finalizers.unwrap_or_default();
+        finalizers.retain(|name| name != KEPT);
+        finalizers.extend(keep.then(|| KEPT.to_owned()));
+        let patch = json!({"metadata": {"finalizers": finalizers, "resourceVersion": meta.resource_version}});
+        match api.patch_metadata(name, &PatchParams::default(), &Patch::Merge(&patch)).await {
+            // The kubelet has written its status in between.
+            Err(kube::Error::Api(status)) if status.is_conflict() => {}
+            marked => return marked.map(drop),
+        }
+    }
+}
+
+/// Makes a pod again that has ended. What it needs of the cluster must not go with the one before it.
+async fn again(
+    cluster: &Cluster,
+    namespace: &str,
+    api: &Api<DynamicObject>,
+    root: &RootView,
+) -> Result<(), Refused> {
+    let pod = made_again(cluster.ask("resuming", api.get(&root.name)).await?);
+    let files: Api<ConfigMap> = Api::namespaced(cluster.client().await, namespace);
+    let own = async |owners: Value| {
+        let patch = json!({"metadata": {"ownerReferences": owners}});
+        let (params, patch) = (PatchParams::default(), Patch::Merge(&patch));
+        match cluster.ask("resuming", files.patch_metadata(&root.name, &params, &patch)).await {
+            Err(Refused::NotFound) => Ok(()),
+            owned => owned.map(drop),
+        }
+    };
+    own(Value::Null).await?;
+    cluster.ask("resuming", let_go(api, &root.name)).await?;
+    let until = Instant::now() + DEFAULT_GRACE * 2;
+    let mut tries = 0;
+    let params = PostParams { field_manager: Some(MANAGER.into()), ..PostParams::default() };
+    let made = loop {
+        match cluster.ask("resuming", api.create(&params, &pod)).await {
+            // Its program may not have ended yet, and a quota may have no room for the moment.
+            Err(Refused::Exists | Refused::Busy(_) | Refused::ForNow(_)) if Instant::now() < until => {
+                tries += 1;
+                sleep(pause(tries).min(Duration::from_secs(1))).await;
+            }
+            made => break made?,
+        }
+    };
+    own(json!([{"apiVersion": "v1", "kind": "Pod", "name": root.name, "uid": made.metadata.uid}])).await
+}
+
+/// The same pod, without what the cluster has decided of it.
+fn made_again(pod: DynamicObject) -> DynamicObject {
+    let DynamicObject { types, metadata, mut data } = pod;
+    let mut spec = data["spec"].take();
+    if let Some(spec) = spec.as_object_mut() {
+        spec.retain(|name, _| !matches!(name.as_str(), "nodeName" | "priority" | "preemptionPolicy"));
+    }
+    let own = |part: &str, all: &Option<BTreeMap<String, String>>| {
+        let mut all = all.clone()?;
+        all.retain(|name, _| is_own(&metadata, part, name));
+        Some(all)
+    };
+    let metadata = ObjectMeta {
+        name: metadata.name.clone(),
+        namespace: metadata.namespace.clone(),
+        labels: own("f:labels", &metadata.labels),
+        annotations: own("f:annotations", &metadata.annotations),
+        ..ObjectMeta::default()
+    };
+    DynamicObject { types, metadata, data: json!({"spec": spec}) }
+}
+
+/// Whether a label or an annotation is as this server wrote it, by the API server's notes: schedulers and others add theirs, which
+/// are about that one pod.
+fn is_own(meta: &ObjectMeta, part: &str, name: &str) -> bool {
+    let own = meta.managed_fields.iter().flatten().filter(|entry| entry.manager.as_deref() == Some(MANAGER));
+    let fields = own.filter_map(|entry| entry.fields_v1.as_ref());
+    fields.into_iter().any(|fields| fields.0["f:metadata"][part].get(format!("f:{name}")).is_some())
 }
 
 /// Volcano is told by a command, which it deletes when it has read it.
@@ -117,6 +241,33 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_pod_is_made_again_without_what_the_cluster_decided() {
+        let pod = json!({
+            "apiVersion": "v1", "kind": "Pod",
+            "metadata": {
+                "name": "cl-a", "namespace": "a", "uid": "u", "resourceVersion": "7", "finalizers": [KEPT],
+                "deletionTimestamp": "2026-11-22T03:00:30Z", "labels": {"l": "1", "theirs": "x"},
+                "annotations": {"a": "2", "scheduling.k8s.io/group-name": "podgroup-u"},
+                "managedFields": [{
+                    "manager": MANAGER,
+                    "fieldsV1": {"f:metadata": {"f:labels": {"f:l": {}}, "f:annotations": {".": {}, "f:a": {}}}},
+                }],
+            },
+            "spec": {"nodeName": "n", "priority": 5, "preemptionPolicy": "Never", "containers": [{"name": "worker"}]},
+            "status": {"phase": "Failed"},
+        });
+        let again = serde_json::to_value(made_again(serde_json::from_value(pod).unwrap())).unwrap();
+        assert_eq!(
+            again,
+            json!({
+                "apiVersion": "v1", "kind": "Pod",
+                "metadata": {"name": "cl-a", "namespace": "a", "labels": {"l": "1"}, "annotations": {"a": "2"}},
+                "spec": {"containers": [{"name": "worker"}]},
+            })
+        );
+    }
+
+    #[test]
     fn each_operators_sign_is_read_and_kueues_jobs_are_left_alone() {
         let suspended = |group: &str, kind: &str, data: Value| {
             let resource = ApiResource::from_gvk(&GroupVersionKind::gvk(group, "v1", kind));
@@ -132,6 +283,8 @@ mod tests {
             ("kubeflow.org", "MPIJob", json!({"spec": {"suspend": true}}), Some(false)),
             ("batch.volcano.sh", "Job", json!({"status": {"state": {"phase": "Aborting"}}}), Some(true)),
             ("batch.volcano.sh", "Job", json!({"status": {"state": {"phase": "Running"}}}), Some(false)),
+            ("", "Pod", json!({"metadata": {"finalizers": [KEPT]}}), Some(true)),
+            ("", "Pod", json!({"metadata": {"finalizers": ["example.org/other"]}}), Some(false)),
             ("example.org", "Job", json!({"spec": {"suspend": true}}), None),
             (
                 "batch",

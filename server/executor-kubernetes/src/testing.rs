@@ -37,6 +37,8 @@ pub fn pod(role: &str, index: u32, state: PodState) -> PodView {
         worker: WorkerName { role: role.into(), index },
         containers: vec!["worker".into()],
         deleted: None,
+        is_kept: false,
+        deleted_at: None,
         node: None,
         takes: Default::default(),
         limit: Default::default(),

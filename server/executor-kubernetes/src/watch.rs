@@ -81,6 +81,8 @@ pub struct Watches {
     feeds: Mutex<HashMap<Feed, watch::Receiver<bool>>>,
     /// Ends all of them.
     pub end: CancellationToken,
+    /// Changes when all are to list anew.
+    again: watch::Sender<u64>,
 }
 
 impl Watches {
@@ -93,6 +95,11 @@ impl Watches {
             receiver
         });
         begun.clone()
+    }
+
+    /// Lists and watches everything anew, on other connections.
+    pub fn begin_again(&self) {
+        self.again.send_modify(|count| *count += 1);
     }
 
     /// What is watched now.
@@ -109,8 +116,8 @@ pub fn watch_what_was_watched(cluster: &Arc<Cluster>) {
     let feeds: BTreeSet<Feed> = cluster.config.kept(WATCHED);
     for (namespace, kind) in &feeds {
         // Pods and events are watched wherever a kind of job is.
-        let Some((api_version, kind)) = kind.rsplit_once('/') else { continue };
-        watch_namespace(cluster, namespace, &[resource(api_version, kind)]);
+        let kind = kind.rsplit_once('/').map(|(api_version, kind)| resource(api_version, kind));
+        watch_namespace(cluster, namespace, kind.as_slice());
     }
 }
 
@@ -138,7 +145,7 @@ pub fn watch_namespace(
     // A job begins whether or not its events may be read.
     drop(events);
     let mut all = vec![pods];
-    for kind in kinds {
+    for kind in kinds.iter().filter(|kind| kind.kind != "Pod") {
         all.push(cluster.watches.begin(feed(&format!("{}/{}", kind.api_version, kind.kind)), |synced| {
             let (cluster, namespace) = own.clone();
             spawn(Box::pin(roots(cluster, namespace, kind.clone(), synced)));
@@ -175,11 +182,17 @@ async fn follow<K>(
 ) where
     K: Resource + Clone + DeserializeOwned + Debug + Send + 'static,
 {
+    let mut again = cluster.watches.again.subscribe();
     loop {
         let stream = watcher(watched.0.clone(), watched.1.clone()).backoff(Tries::default());
         pin_mut!(stream);
         let mut listed = HashSet::new();
-        while let Some(event) = stream.next().await {
+        loop {
+            let event = tokio::select! {
+                event = stream.next() => event,
+                Ok(()) = again.changed() => None,
+            };
+            let Some(event) = event else { break };
             let is_too_old = is_too_old(&event);
             match heard(cluster, what, event) {
                 Some(Event::Init) => listed.clear(),
@@ -208,8 +221,23 @@ async fn pods(cluster: Arc<Cluster>, namespace: String, synced: watch::Sender<bo
     let api: Api<Pod> = Api::namespaced(cluster.client().await, &namespace);
     let board = &cluster.board;
     let tell = |heard| match heard {
-        Heard::There(pod) => _ = PodView::read(&pod).map(|view| board.pod(&namespace, view)),
-        Heard::Gone(pod) => _ = PodView::read(&pod).map(|view| board.pod_gone(&namespace, view)),
+        Heard::There(pod) => {
+            let Some(view) = PodView::read(&pod) else { return };
+            let root = RootView::of_pod(&pod, &view);
+            board.pod(&namespace, view);
+            if let Some(root) = root {
+                board.root(&namespace, root);
+            }
+        }
+        Heard::Gone(pod) => {
+            let Some(mut view) = PodView::read(&pod) else { return };
+            view.go();
+            let root = RootView::of_pod(&pod, &view);
+            board.pod_gone(&namespace, view);
+            if let Some(root) = root {
+                board.root_gone(&namespace, root);
+            }
+        }
         Heard::Listed(uids) => {
             board.only_pods(&namespace, &uids);
             synced.send_replace(true);

@@ -219,6 +219,12 @@ fn sentence(finding: &Finding) -> Option<String> {
         Subject::Claim => format!(
             "the claim `{name}` is not in the namespace: make one that many nodes can write to, and that this server mounts"
         ),
+        Subject::Files => {
+            let path = finding.detail.as_deref().unwrap_or_default();
+            format!(
+                "this server does not see the files of the claim `{name}`: mount it where the server runs, at {path}"
+            )
+        }
         Subject::Queue => {
             let why = finding.detail.as_deref().unwrap_or_default();
             format!("the queue `{name}` is not as the quotas say: {why}")

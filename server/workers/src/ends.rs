@@ -63,6 +63,14 @@ pub enum End {
     },
 }
 
+impl End {
+    /// Whether its program did what it was to do.
+    #[must_use]
+    pub fn is_well(&self) -> bool {
+        *self == Self::Exit { code: 0 }
+    }
+}
+
 /// A worker's end.
 #[derive(Clone, Copy, Debug)]
 pub struct Finish<'a> {

@@ -63,7 +63,10 @@ def start(api: Api, code: str, wanted: str, facts: Path | None = None) -> list[t
 
 
 def pod_templates(thing: Object, role: str = "") -> Iterator[tuple[str, Object]]:
-    """Every pod template in an object, with the key above it."""
+    """Every pod template in an object, with the key above it; the object itself where it is a pod."""
+    if thing.get("kind") == "Pod":
+        yield role, thing
+        return
     for key, value in thing.items():
         below = value if isinstance(value, list) else [value]
         for each in below:
@@ -97,7 +100,7 @@ def outcome(thing: Object | None) -> str | None:
         return "Succeeded" if well else "Failed"
     if state := (status.get("applicationState") or {}).get("state"):
         return {"COMPLETED": "Succeeded", "FAILED": "Failed"}.get(state)
-    phase = (status.get("state") or {}).get("phase")
+    phase = status.get("phase") or (status.get("state") or {}).get("phase")
     words = {each["type"] for each in status.get("conditions") or [] if each["status"] == "True"} | {phase}
     if words & {"Failed", "Aborted", "Terminated"}:
         return "Failed"

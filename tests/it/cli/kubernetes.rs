@@ -18,7 +18,7 @@ fn objects_are_printed_with_what_was_decided() {
     assert!(first.starts_with("# ") && first.contains("every operator"), "{first}");
     assert!(done.out.contains("# - PyTorchJob: Kubeflow's training operator is there"), "{}", done.out);
     let kinds = values(&done.out, "kind: ");
-    assert!(kinds.contains(&"Job") && kinds.contains(&"PyTorchJob"), "{kinds:?}");
+    assert!(kinds.contains(&"Pod") && kinds.contains(&"PyTorchJob"), "{kinds:?}");
 
     let facts = app.write("facts.yaml", "kubernetes: {namespace: team, volcano: {queue: team}}\n");
     let call = ["compile", ELASTIC, "--for", "kubernetes", "--facts", facts.to_str().unwrap()];

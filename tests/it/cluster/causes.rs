@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use cubeloom_domain::AttemptKey;
 use cubeloom_domain::Cpu;
+use cubeloom_domain::clusters::Subject;
 use cubeloom_domain::executor::{Event, Notice, StopCause};
 use cubeloom_domain::job::Job;
 use cubeloom_domain::outcome::{FailureKind, Outcome};
@@ -194,4 +195,30 @@ async fn what_ended_before_a_restart_is_removed_and_what_nobody_has_noted_stays(
     assert_eq!(of_job(&jobs, &unnoted).await.len(), 1, "an engine may ask for it");
     node.executor().release(&unnoted);
     until_gone(&jobs, &unnoted, "the other job").await;
+}
+
+/// The server has a workspace, and the claim is elsewhere: what a newcomer has who adds a cluster to `cubeloom serve`.
+#[ignore = "needs a cluster with a real node"]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_claim_whose_files_the_server_does_not_see_is_said_instead_of_losing_outputs() {
+    let apart = tempfile::tempdir().unwrap();
+    let path = apart.path().join("workspace");
+    let elsewhere = path.clone();
+    let node = on_node(move |config| config.workspace = elsewhere).await;
+    let single = |job: &mut Job| job.framework = "single".into();
+    let with_output = |job: &mut Job| {
+        single(job);
+        job.outputs = vec!["answer".into()];
+    };
+    let key = start(&node, "exit 0", single).await;
+    let ended = node.recorder().ended(&key).await;
+    assert_eq!(ended.outcome, Outcome::Succeeded, "it gives the server nothing");
+    let survey = node.executor().survey("conformance").unwrap().await;
+    let files = survey.findings.iter().find(|one| one.subject == Subject::Files).unwrap();
+    assert!(!files.found, "{files:?}");
+    let key = start(&node, "exit 0", with_output).await;
+    let ended = node.recorder().ended(&key).await;
+    let message = &failure(&ended).message;
+    assert!(message.contains("does not see the files of the claim `workspace`"), "{message}");
+    assert!(message.contains(&path.display().to_string()), "{message}");
 }

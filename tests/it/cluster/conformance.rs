@@ -7,7 +7,10 @@ macro_rules! cases {
         cases!($module on new: $($case),+);
     };
     ($module:ident on $place:ident: $($case:ident),+) => {
-        mod $module {
+        cases!($module as $module on $place: $($case),+);
+    };
+    ($module:ident as $name:ident on $place:ident: $($case:ident),+) => {
+        mod $name {
             use cubeloom_testkit::conformance::$module;
 
             use crate::cluster::harness::OnNode;
@@ -26,6 +29,10 @@ macro_rules! cases {
 cases!(submit: ends_well, measures, twice, concurrently, exits, setup, outputs);
 cases!(cancel: before, starting, running, ended, stubborn, causes);
 cases!(crash: before, starting, running, ended, away, stopping, cancelled_after);
+// The same where the attempt is a bare Pod.
+cases!(submit as pod_submit on bare: ends_well, measures, twice, concurrently, exits, setup, outputs);
+cases!(cancel as pod_cancel on bare: before, starting, running, ended, stubborn, causes);
+cases!(crash as pod_crash on bare: before, starting, running, ended, away, stopping, cancelled_after);
 cases!(gang: first_cause, killed, orphans, master, elastic);
 cases!(growth on measured: lives, crash_before);
 cases!(faults: unreadable_command, long_arguments, out_of_memory);

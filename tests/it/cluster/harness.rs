@@ -45,6 +45,8 @@ pub struct OnNode {
     server: Server<KubernetesExecutor>,
     /// What a worker gets.
     cpu: Cpu,
+    /// Whether a job of one worker is a bare Pod.
+    is_bare: bool,
     /// What tells what its pods use, where something does.
     metrics: Option<Metrics>,
 }
@@ -122,7 +124,12 @@ impl OnNode {
         fs::write(&ledger, "").unwrap();
         fs::set_permissions(&ledger, fs::Permissions::from_mode(0o666)).unwrap();
         let server = start(&config);
-        Self { folder, claim, workspace, config, server, cpu: SMALL, metrics: None }
+        Self { folder, claim, workspace, config, server, cpu: SMALL, is_bare: false, metrics: None }
+    }
+
+    /// Where jobs of one worker are what the cluster's users have most: bare Pods.
+    pub fn bare() -> Self {
+        Self { is_bare: true, ..Self::new() }
     }
 
     /// On a cluster that says what its pods use, and gives those that run more memory.
@@ -171,6 +178,9 @@ impl OnNode {
         let run = RunId::new(SystemClock.now(), random().into());
         let mut job = program.job(AttemptKey { run, task: "case".into(), instance: 0, n: 1 });
         small(&mut job);
+        if self.is_bare && job.workers() == 1 {
+            job.framework = "single".into();
+        }
         job.roles.iter_mut().for_each(|role| role.resources.cpu = self.cpu);
         job.env.insert("LEDGER".into(), format!("{WORKSPACE}/ledger"));
         job

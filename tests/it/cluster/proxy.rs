@@ -28,6 +28,8 @@ pub enum Weather {
     Fine,
     /// Connections break, and no new one comes about.
     Away,
+    /// Connections stay, and nothing comes back.
+    Hangs,
     /// Every other one is answered with 429.
     Busy,
     /// Every one is.
@@ -119,9 +121,14 @@ async fn serve(stream: TcpStream, shared: Arc<Shared>) {
         service_fn(|request| async { Ok::<_, Infallible>(answer(&shared, present, request).await) });
     let connection =
         hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service);
+    tokio::pin!(connection);
     tokio::select! {
-        _ = connection => {}
+        _ = &mut connection => return,
         _ = weather.changed() => {}
+    }
+    // Neither end hears of a connection whose packets are lost, whatever comes after.
+    if *weather.borrow() == Weather::Hangs {
+        std::future::pending().await
     }
 }
 
@@ -133,6 +140,7 @@ async fn answer(shared: &Shared, weather: Weather, request: Request<Incoming>) -
         status(code, reason)
     };
     match weather {
+        Weather::Hangs => std::future::pending().await,
         Weather::Strangers => return refuse(401, "Unauthorized"),
         Weather::Gone if watches => return refuse(410, "Expired"),
         Weather::Old if watches => {

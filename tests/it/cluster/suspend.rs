@@ -75,7 +75,7 @@ async fn is_suspended_and_goes_on(framework: &str, program: Program, workers: us
 
 #[ignore = "needs a cluster with a real node"]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_job_is_suspended_and_goes_on() {
+async fn a_pod_is_suspended_and_goes_on() {
     is_suspended_and_goes_on("single", Program::shell(&patient(1)), 1).await;
 }
 

@@ -1,10 +1,10 @@
-//! When the Jobs of a namespace were made, and when they had succeeded, as a watch sees it.
+//! When the pods of a namespace were made, and when they had succeeded, as a watch sees it.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use futures::StreamExt;
-use k8s_openapi::api::batch::v1::Job;
+use k8s_openapi::api::core::v1::Pod;
 use kube::runtime::WatchStreamExt;
 use kube::runtime::watcher::{self, Event, watcher};
 use kube::{Api, Client, ResourceExt};
@@ -28,7 +28,7 @@ struct Times {
 impl Tally {
     /// Begins; what is there is seen when this returns.
     pub async fn watch(client: Client, namespace: &str) -> Self {
-        let api: Api<Job> = Api::namespaced(client, namespace);
+        let api: Api<Pod> = Api::namespaced(client, namespace);
         let (sender, seen) = watch::channel(HashMap::new());
         let (listed, ready) = tokio::sync::oneshot::channel();
         let mut listed = Some(listed);
@@ -36,8 +36,8 @@ impl Tally {
             let mut stream = watcher(api, watcher::Config::default()).default_backoff().boxed();
             while let Some(event) = stream.next().await {
                 match event {
-                    Ok(Event::Apply(job) | Event::InitApply(job)) => {
-                        sender.send_modify(|seen| note(seen, &job))
+                    Ok(Event::Apply(pod) | Event::InitApply(pod)) => {
+                        sender.send_modify(|seen| note(seen, &pod))
                     }
                     Ok(Event::InitDone) => _ = listed.take().map(|listed| listed.send(())),
                     _ => {}
@@ -48,13 +48,13 @@ impl Tally {
         Self { seen, watching }
     }
 
-    /// When the last of `count` Jobs was made, and when the last had succeeded; waits for it.
+    /// When the last of `count` pods was made, and when the last had succeeded; waits for it.
     pub async fn times(mut self, count: usize) -> (Instant, Instant) {
         let all = |seen: &HashMap<String, Times>| {
             seen.len() >= count && seen.values().all(|times| times.done.is_some())
         };
         let seen = tokio::time::timeout(PATIENCE, self.seen.wait_for(all)).await;
-        let seen = seen.unwrap_or_else(|_| panic!("not all of {count} Jobs have succeeded")).unwrap();
+        let seen = seen.unwrap_or_else(|_| panic!("not all of {count} pods have succeeded")).unwrap();
         let made = seen.values().map(|times| times.made).max();
         let done = seen.values().filter_map(|times| times.done).max();
         (made.unwrap(), done.unwrap())
@@ -67,10 +67,10 @@ impl Drop for Tally {
     }
 }
 
-fn note(seen: &mut HashMap<String, Times>, job: &Job) {
+fn note(seen: &mut HashMap<String, Times>, pod: &Pod) {
     let now = Instant::now();
-    let times = seen.entry(job.name_any()).or_insert(Times { made: now, done: None });
-    let succeeded = job.status.as_ref().and_then(|status| status.succeeded).unwrap_or_default() > 0;
+    let times = seen.entry(pod.name_any()).or_insert(Times { made: now, done: None });
+    let succeeded = pod.status.as_ref().and_then(|status| status.phase.as_deref()) == Some("Succeeded");
     if succeeded && times.done.is_none() {
         times.done = Some(now);
     }

@@ -188,6 +188,23 @@ async fn credentials_that_are_no_longer_known_are_said_and_cost_nothing() {
     is_well(&node, &meanwhile).await;
 }
 
+/// Packets that go nowhere break no connection: it is found out by asking.
+#[ignore = "needs a cluster with a real node"]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_api_server_that_hangs_is_away_and_nothing_is_lost() {
+    let (node, proxy) = behind().await;
+    let key = start(&node, "sleep 4").await;
+    node.recorder().started(&key).await;
+    proxy.becomes(Weather::Hangs);
+    let away = stands(&node, |standing| matches!(standing, Standing::Away { .. })).await;
+    let Standing::Away { why, .. } = away else { unreachable!() };
+    assert!(why.contains("no answer within"), "{why}");
+    until("it ends meanwhile", || executions(&node, &key) == 1 && node.alive(&key) == 0).await;
+    proxy.becomes(Weather::Fine);
+    stands(&node, |standing| matches!(standing, Standing::Connected)).await;
+    is_well(&node, &key).await;
+}
+
 #[ignore = "needs a cluster with a real node"]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_somebody_else_deletes_is_lost_and_told_once() {
@@ -206,7 +223,8 @@ async fn what_somebody_else_deletes_is_lost_and_told_once() {
     node.recorder().started(&key).await;
     kubectl.delete(&Object::pod_of(&kubectl, &key).await).await;
     let ended = node.recorder().ended(&key).await;
-    assert!(matches!(ended.outcome, Outcome::Failed(_)), "{ended:?}");
+    assert_eq!(failure(&ended).kind, FailureKind::Lost, "it is tried again: {ended:?}");
+    assert!(failure(&ended).message.contains("somebody deleted the pod"), "{ended:?}");
     assert_eq!((executions(&node, &key), node.alive(&key)), (1, 0));
 }
 

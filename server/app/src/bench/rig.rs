@@ -88,6 +88,7 @@ impl Rig {
             user: "bench".into(),
             date: self.clock.now(),
             timezone: None,
+            root: None,
             code: None,
         };
         let inputs = PlanInputs {

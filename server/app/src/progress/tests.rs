@@ -36,6 +36,7 @@ fn view(tasks: &[&str]) -> View {
         user: "ada".into(),
         date: Timestamp(SECOND),
         timezone: None,
+        root: None,
         code: None,
     };
     let inputs =

@@ -140,6 +140,7 @@ fn without_parameters(pipeline: &Pipeline, templates: &TemplateSet, facts: &Fact
         user: String::new(),
         date: epoch,
         timezone: None,
+        root: None,
         code: None,
     };
     let inputs = PlanInputs { context, parameters: JsonMap::new(), templates, facts };

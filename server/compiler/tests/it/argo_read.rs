@@ -136,6 +136,8 @@ fn argo_reads_what_was_meant() {
             workflow(&parse_pipeline(&text).unwrap(), &set).unwrap().document,
         ));
     }
+    // What a person has to complete first refers to what is not there yet.
+    exported.retain(|(_, document)| !document.contains(": write its container ("));
     for (name, document) in &exported {
         fs::write(folder.join(format!("{name}.yaml")), document).unwrap();
     }

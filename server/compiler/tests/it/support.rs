@@ -62,6 +62,7 @@ pub fn context() -> RunContext {
     RunContext {
         id: RunId::new(date, 7),
         timezone: None,
+        root: None,
         project: "vision".into(),
         user: "ada".into(),
         date,

@@ -33,7 +33,8 @@ pub struct ActiveRun {
     pub tasks: Vec<TaskCell>,
     /// How long each task takes, as far as its history says.
     pub lengths: Vec<Option<Length>>,
-    /// Whether a task of it must be kept apart from the others (`spread: required`).
+    /// Whether a task of it, or of a run that it belongs to or starts, may have to be kept apart from the others
+    /// (`spread: required`).
     pub tasks_may_exclude: bool,
     /// Tasks that have not ended.
     pub open: u32,

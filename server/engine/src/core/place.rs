@@ -419,7 +419,7 @@ impl Place {
             key: format!("{}.{}.{}.{n}", record.id, planned.name, at.instance),
             project: record.project.clone(),
             person: record.person().to_owned(),
-            run: record.id.number(),
+            run: run.plan.context.root().number(),
             apart,
             length: run.lengths.get(at.task.index()).copied().flatten(),
             ..Spec::planned(&run.sized_task(at), self.scaling)

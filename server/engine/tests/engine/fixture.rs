@@ -277,6 +277,7 @@ impl Server {
             user: "tester".into(),
             date: self.clock.now(),
             timezone: None,
+            root: None,
             code: None,
         };
         let document = cubeloom_compiler::parse_pipeline(&pipeline.text()).expect("a good document");

@@ -357,7 +357,8 @@ mod tests {
             present: Present::default(),
         };
         let known = Known { job, masks: Arc::default() };
-        let attempt = Attempt { cluster, known, names, workers: 3, wishes: unbounded_channel().1 };
+        let attempt =
+            Attempt { cluster, known, names, workers: 3, probes: false, wishes: unbounded_channel().1 };
         let both = async { tokio::join!(answer_one(listener), attempt.give_back(&mut going)) };
         let (asked, ()) = timeout(Duration::from_secs(10), both).await.expect("it is said no more");
         assert!(asked.starts_with("PATCH /apis/batch/v1/namespaces/a/jobs/cl-a"), "{asked}");

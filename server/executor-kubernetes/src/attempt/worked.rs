@@ -108,6 +108,7 @@ mod tests {
             known: Known { job: Arc::new(job), masks: Arc::default() },
             names: Arc::new(Names { namespace: "a".into(), roots: Vec::new() }),
             workers: 4,
+            probes: false,
             wishes: unbounded_channel().1,
         }
     }

@@ -15,6 +15,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 
 use crate::cards::is_card;
 use crate::quantity::number;
+use crate::suspend::is_kept;
 use crate::taken::requests;
 
 pub(crate) use memory::is_refused_for_good;
@@ -52,6 +53,10 @@ pub struct PodView {
     pub containers: Vec<String>,
     /// By when it is to be gone, once somebody has deleted it.
     pub deleted: Option<Timestamp>,
+    /// Whether it stays on the cluster's list because its job is suspended.
+    pub is_kept: bool,
+    /// When somebody deleted it: the cluster keeps whole seconds.
+    pub deleted_at: Option<Timestamp>,
     /// The node that it was put on.
     pub node: Option<String>,
     /// What it takes of the node.
@@ -139,6 +144,11 @@ impl PodView {
             worker: WorkerName { role: of(labels::ROLE)?.clone(), index },
             containers,
             deleted: meta.deletion_timestamp.as_ref().map(|time| moment(Some(time))),
+            is_kept: is_kept(meta),
+            deleted_at: meta.deletion_timestamp.as_ref().map(|time| {
+                let grace = meta.deletion_grace_period_seconds.unwrap_or_default();
+                Timestamp(moment(Some(time)).0.saturating_sub(grace.saturating_mul(1_000_000)))
+            }),
             node: spec.node_name.clone(),
             takes: requests(pod),
             limit: limit_of(main.resources.as_ref()),
@@ -212,6 +222,9 @@ fn state(main: &str, status: Option<&PodStatus>, created: Option<&Time>) -> PodS
     }
     // The pod's phase follows when its other containers have ended, too: the worker has ended already.
     if let Some(terminated) = now.and_then(|state| state.terminated.as_ref()) {
+        if by_the_cluster(status).is_some() {
+            return ended(main, false, status, created);
+        }
         return with_card(container, of_container(terminated, created));
     }
     if let Some(running) = now.and_then(|state| state.running.as_ref()) {

@@ -57,23 +57,35 @@ pub fn with_shell(order: &TerminalOrder) -> Option<(WorkerName, Job)> {
 /// The objects of the worker's terminal, of those that the job with its shell became; `None` where it has no such pod.
 pub fn of(lowered: KubernetesJob, order: &TerminalOrder, worker: &WorkerName) -> Option<Objects> {
     let (name, job) = (name(order), order.job.key.object_name());
-    let is_its = |object: &Value| {
-        let template = &object["spec"]["template"];
-        object["kind"] == "Job" && template["metadata"]["labels"][labels::ROLE] == worker.role.as_str()
+    let template = |object: &Value| match object["kind"].as_str()? {
+        "Job" => Some(object["spec"]["template"].clone()),
+        "Pod" => {
+            let [labels, annotations] = ["labels", "annotations"].map(|part| &object["metadata"][part]);
+            Some(json!({"metadata": {"labels": labels, "annotations": annotations}, "spec": object["spec"]}))
+        }
+        _ => None,
     };
-    let mut root = lowered.objects.iter().find(|object| is_its(object))?.clone();
-    let namespace = root["metadata"]["namespace"].as_str()?.to_owned();
-    let mut template = root["spec"]["template"].take();
+    let (root, mut template) = lowered.objects.iter().find_map(|object| {
+        let its = template(object).filter(|its| its["metadata"]["labels"][labels::ROLE] == worker.role)?;
+        Some((object, its))
+    })?;
+    let mut metadata = root["metadata"].clone();
+    let namespace = metadata["namespace"].as_str()?.to_owned();
     own(&mut template["metadata"], &order.id);
     template["metadata"]["annotations"][INDEX] = worker.index.to_string().into();
     pod(&mut template["spec"], (&job, &name));
-    root["metadata"]["name"] = name.as_str().into();
-    own(&mut root["metadata"], &order.id);
-    root["spec"] = json!({
-        "backoffLimit": 0,
-        "activeDeadlineSeconds": HELD.as_secs(),
-        "ttlSecondsAfterFinished": 0,
-        "template": template,
+    metadata["name"] = name.as_str().into();
+    own(&mut metadata, &order.id);
+    let root = json!({
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": metadata,
+        "spec": {
+            "backoffLimit": 0,
+            "activeDeadlineSeconds": HELD.as_secs(),
+            "ttlSecondsAfterFinished": 0,
+            "template": template,
+        },
     });
     let mut all: Vec<Value> = lowered.objects.into_iter().filter(|one| one["kind"] == "ConfigMap").collect();
     for files in &mut all {

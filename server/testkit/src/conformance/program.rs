@@ -113,6 +113,7 @@ impl Program {
         };
         Job {
             key,
+            root: None,
             project: "conformance".into(),
             pipeline: "conformance".into(),
             user: "tester".into(),

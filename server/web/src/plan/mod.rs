@@ -43,6 +43,8 @@ pub(crate) struct Order {
     pub code: Option<String>,
     /// The id that the run gets; a new one where none is given.
     pub id: Option<RunId>,
+    /// The outermost run, where a task of another run starts it.
+    pub root: Option<RunId>,
     /// The pipelines, the outermost first, of which each runs the next, and the last this one.
     pub above: Vec<String>,
     /// The moment that it stands for; the present one where none is given.
@@ -63,6 +65,7 @@ impl Order {
             parameters,
             code,
             id: None,
+            root: None,
             above: Vec::new(),
             date: None,
             timezone: None,
@@ -304,6 +307,7 @@ fn context(planner: &Planner, order: &Order) -> RunContext {
     let new = || RunId::new(now, u128::from_le_bytes(secret::random()));
     RunContext {
         id: order.id.clone().unwrap_or_else(new),
+        root: order.root.clone(),
         project: order.project.clone(),
         user: order.user.clone(),
         date: order.date.unwrap_or(now),

@@ -48,6 +48,8 @@ pub(crate) struct Origin {
     pub id: RunId,
     /// The attempt that it is.
     pub attempt: AttemptKey,
+    /// The outermost run.
+    pub root: RunId,
     /// The pipelines, the outermost first, of which each runs the next, and the last this one.
     pub above: Vec<String>,
     /// The time zone of the calling run's dates.
@@ -130,9 +132,11 @@ struct Ready {
 async fn prepare(planner: &Planner, wanted: Wanted, mut entry: AuditEntry) -> ApiResult<Ready> {
     let Wanted { project, user, acting, source, parameters, part, place, origin, cause } = wanted;
     let (text, code, version) = read(planner, &project, source).await?;
-    let (id, parent, above, timezone) = match origin {
-        Some(Origin { id, attempt, above, timezone }) => (Some(id), Some(attempt), above, timezone),
-        None => (None, None, Vec::new(), None),
+    let (id, parent, root, above, timezone) = match origin {
+        Some(Origin { id, attempt, root, above, timezone }) => {
+            (Some(id), Some(attempt), Some(root), above, timezone)
+        }
+        None => (None, None, None, Vec::new(), None),
     };
     let date = match part.as_ref().and_then(WantedPart::rest_of) {
         Some(run) if cause.date.is_none() => {
@@ -147,6 +151,7 @@ async fn prepare(planner: &Planner, wanted: Wanted, mut entry: AuditEntry) -> Ap
         parameters: given,
         code,
         id,
+        root,
         above,
         date,
         timezone,

@@ -77,6 +77,7 @@ async fn wrong(
             parameters: call.parameters.clone(),
             code,
             id: None,
+            root: Some(context.root().clone()),
             above,
             place: None,
             date: Some(context.date),

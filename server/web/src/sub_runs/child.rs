@@ -92,6 +92,7 @@ async fn start(
         origin: Some(Origin {
             id: id.clone(),
             attempt: job.key.clone(),
+            root: above.last().map_or_else(|| parent.id.clone(), |run| run.id.clone()),
             above: above.iter().rev().map(|run| run.pipeline.clone()).collect(),
             timezone: call.timezone.clone(),
         }),

@@ -100,9 +100,8 @@ fn a_pipeline_of_every_framework_ends_well_and_badly() {
 }
 
 /// Some of the kinds that jobs become, and the pods of all.
-const KINDS: [(&str, &str); 5] = [
+const KINDS: [(&str, &str); 4] = [
     ("v1", "Pod"),
-    ("batch/v1", "Job"),
     ("batch.volcano.sh/v1alpha1", "Job"),
     ("kubeflow.org/v1", "PyTorchJob"),
     ("kubeflow.org/v2beta1", "MPIJob"),

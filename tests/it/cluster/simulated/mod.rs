@@ -37,8 +37,8 @@ pub struct Place {
     pub runtime: Runtime,
     pub kubectl: Kubectl,
     pub namespace: String,
-    /// All objects of a kind that were ever there.
-    seen: BTreeMap<&'static str, Arc<Mutex<Uids>>>,
+    /// All pods that were ever there.
+    seen: Arc<Mutex<Uids>>,
 }
 
 impl Place {
@@ -57,10 +57,8 @@ impl Place {
             }
             kubectl
         });
-        let seen = ["Job", "Pod"].map(|kind| (kind, Arc::default())).into();
-        let place = Self { runtime, kubectl, namespace, seen };
-        place.watch("batch/v1", "Job");
-        place.watch("v1", "Pod");
+        let place = Self { runtime, kubectl, namespace, seen: Arc::default() };
+        place.watch();
         place
     }
 
@@ -72,11 +70,11 @@ impl Place {
         self.runtime.block_on(self.kubectl.api(&pods).list(&ours)).unwrap().items.is_empty()
     }
 
-    /// Notes every object of a kind that comes.
-    fn watch(&self, version: &str, kind: &'static str) {
+    /// Notes every pod that comes.
+    fn watch(&self) {
         let name = json!({"name": "any", "namespace": self.namespace});
-        let of = Object::of(json!({"apiVersion": version, "kind": kind, "metadata": name}));
-        let (api, seen) = (self.kubectl.api(&of), Arc::clone(&self.seen[kind]));
+        let of = Object::of(json!({"apiVersion": "v1", "kind": "Pod", "metadata": name}));
+        let (api, seen) = (self.kubectl.api(&of), Arc::clone(&self.seen));
         self.runtime.spawn(async move {
             let mut stream = watcher(api, watcher::Config::default()).applied_objects().boxed();
             while let Some(event) = stream.next().await {
@@ -87,9 +85,9 @@ impl Place {
         });
     }
 
-    /// The keys of attempts, and how many objects of a kind each had.
-    fn counts(&self, kind: &str) -> BTreeMap<String, usize> {
-        self.seen[kind].lock().unwrap().iter().map(|(key, uids)| (key.clone(), uids.len())).collect()
+    /// The keys of attempts, and how many pods each had.
+    fn counts(&self) -> BTreeMap<String, usize> {
+        self.seen.lock().unwrap().iter().map(|(key, uids)| (key.clone(), uids.len())).collect()
     }
 }
 

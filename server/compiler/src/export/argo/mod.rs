@@ -229,6 +229,7 @@ fn context() -> RunContext {
         user: "user".into(),
         date: Timestamp(0),
         timezone: None,
+        root: None,
         code: Some("code".into()),
     }
 }

@@ -70,6 +70,11 @@ pub fn when(export: &mut Export, task: &Task) -> Option<String> {
     // Argo would read two braces of a text, and a quote would end it.
     let said = texts.iter().all(|text| !text.contains("{{") && !text.contains(['\'', '"', '\\']));
     if rest.chars().all(plain) && words.all(known) && said {
+        for found in REFERENCE.as_ref().into_iter().flat_map(|pattern| pattern.find_iter(&aside)) {
+            if let Some(Reference::Local { output: Some((name, output)), .. }) = reference(found.as_str()) {
+                export.read.entry(name).or_default().insert(output);
+            }
+        }
         return Some(condition(&aside, &texts));
     }
     export.say(format!("the condition of `{}` cannot be said in Argo, and is left out: {bare}", task.name));

@@ -1,4 +1,4 @@
-//! `batch/v1` Jobs: one pod, or, where neither an operator nor Volcano is there, an indexed Job for each role.
+//! `batch/v1` Jobs: of one pod where Kueue holds it, or, where neither an operator nor Volcano is there, an indexed Job for each role.
 
 use cubeloom_domain::kubernetes::labels;
 use serde_json::{Map, Value, json};
@@ -13,6 +13,7 @@ pub fn job(frame: &Frame<'_>, role: &RolePods) -> Value {
         "completions": 1,
         "parallelism": 1,
         "backoffLimit": 0,
+        "ttlSecondsAfterFinished": gang::KEPT,
         "suspend": gang::kueue(frame).is_some(),
         "template": role.template,
     });
@@ -37,6 +38,7 @@ fn indexed_spec(frame: &Frame<'_>, role: &RolePods) -> Value {
     } else {
         spec.insert("backoffLimit".into(), 0.into());
     }
+    spec.insert("ttlSecondsAfterFinished".into(), gang::KEPT.into());
     spec.insert("suspend".into(), gang::kueue(frame).is_some().into());
     spec.insert("template".into(), role.template.clone());
     spec.into()

@@ -8,6 +8,10 @@ use super::notes::Notes;
 use super::operator::Start;
 use super::way::Way;
 
+/// How long the cluster keeps what has ended, in seconds. The server removes it much sooner: this is for the objects of one that
+/// never comes back, and longer than any that does is away.
+pub const KEPT: u32 = 31 * 24 * 3600;
+
 /// Says who queues the job, and who starts it whole.
 pub fn explain(frame: &Frame<'_>, notes: &mut Notes) {
     let (gang, all) = (frame.job.gang, frame.job.workers());
@@ -81,7 +85,7 @@ pub fn pod_spec(frame: &Frame<'_>) -> Map<String, Value> {
 
 /// The queue of a pod that no PodGroup of an operator puts into one.
 pub fn pod_annotations(frame: &Frame<'_>) -> Map<String, Value> {
-    let queue = frame.facts.volcano.as_ref().filter(|_| matches!(frame.way, Way::Job));
+    let queue = frame.facts.volcano.as_ref().filter(|_| matches!(frame.way, Way::Pod));
     queue
         .map(|volcano| ("scheduling.volcano.sh/queue-name".into(), volcano.queue.as_str().into()))
         .into_iter()
@@ -96,6 +100,7 @@ pub fn run_policy(frame: &Frame<'_>) -> Value {
     if frame.job.elastic.is_none() {
         policy.insert("backoffLimit".into(), 0.into());
     }
+    policy.insert("ttlSecondsAfterFinished".into(), KEPT.into());
     policy.insert("suspend".into(), kueue(frame).is_some().into());
     if let Some(volcano) = &frame.facts.volcano {
         let mut scheduling = Map::new();

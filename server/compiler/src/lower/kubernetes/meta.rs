@@ -14,6 +14,7 @@ impl Frame<'_> {
         let mut all = Map::new();
         all.insert(labels::MANAGED_BY.into(), labels::CUBELOOM.into());
         all.insert(labels::RUN.into(), key.run.as_str().into());
+        all.insert(labels::ROOT_RUN.into(), self.job.root().as_str().into());
         all.insert(labels::TASK.into(), key.task.as_str().into());
         all.insert(labels::INSTANCE.into(), key.instance.to_string().into());
         all.insert(labels::ATTEMPT.into(), key.n.to_string().into());

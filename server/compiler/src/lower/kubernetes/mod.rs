@@ -74,6 +74,7 @@ pub fn lower(job: &Job, facts: &KubernetesFacts) -> Result<KubernetesJob, Vec<Re
     let (roles, files) = pods::of(&frame, &mut notes);
     let mut objects: Vec<_> = meta::config_map(&frame, &files).into_iter().collect();
     match frame.way {
+        Way::Pod => objects.extend(roles.iter().map(|role| pod::bare(&frame, role))),
         Way::Job => objects.extend(roles.iter().map(|role| batch::job(&frame, role))),
         Way::Indexed => objects.extend(batch::indexed(&frame, &roles)),
         Way::Volcano => objects.push(volcano::job(&frame, &roles)),

@@ -62,6 +62,7 @@ fn sample(framework: &Framework) -> Job {
     let success = (framework.success)(&Shape { roles: &names, elastic: false, leader: false });
     Job {
         key: AttemptKey { run: RunId::new(Timestamp(0), 0), task: "sample".into(), instance: 0, n: 1 },
+        root: None,
         project: String::new(),
         pipeline: String::new(),
         user: String::new(),
@@ -104,7 +105,10 @@ mod tests {
         for facts in [full, KubernetesFacts::default()] {
             for outlook in outlook(&facts) {
                 let object = outlook.decision.split([':', ',']).next().unwrap();
-                assert!(object.contains("Job") || object == "SparkApplication", "{outlook:?}");
+                assert!(
+                    object.contains("Job") || ["Pod", "SparkApplication"].contains(&object),
+                    "{outlook:?}"
+                );
             }
         }
     }
@@ -116,7 +120,7 @@ mod tests {
             // What starts no gang whole is left to Volcano.
             let whole = framework.operator.filter(|operator| operator.start != Start::Apart);
             let kind = whole.map_or("Volcano Job", |operator| operator.kind);
-            let single = framework.is_single() && outlook.decision.starts_with("Job:");
+            let single = framework.is_single() && outlook.decision.starts_with("Pod:");
             assert!(single || outlook.decision.starts_with(kind), "{outlook:?}");
         }
     }

@@ -136,16 +136,15 @@ fn by(frame: &Frame<'_>) -> SpreadBy {
     frame.job.placement.spread_by.unwrap_or(SpreadBy::Host)
 }
 
-/// Pods of the same run *and* of another job: another task, or another instance of a `for_each` or a search. A rule about the
-/// run alone would tear a gang apart.
+/// Pods of the same run, or of one that a task of it started, *and* of another job: another task, or another instance of a
+/// `for_each` or a search. A rule about the run alone would tear a gang apart.
 fn other_jobs(frame: &Frame<'_>) -> Value {
-    let key = &frame.job.key;
     let topology = match by(frame) {
         SpreadBy::Host => HOST,
         SpreadBy::Zone => ZONE,
     };
     let selector = json!({"matchExpressions": [
-        {"key": labels::RUN, "operator": "In", "values": [key.run.as_str()]},
+        {"key": labels::ROOT_RUN, "operator": "In", "values": [frame.job.root().as_str()]},
         {"key": labels::JOB, "operator": "NotIn", "values": [frame.name]},
     ]});
     json!({"labelSelector": selector, "topologyKey": topology})

@@ -12,6 +12,7 @@ use super::gang;
 use super::kai;
 use super::notes::Notes;
 use super::placement;
+use super::pods::RolePods;
 use super::variables::Environment;
 use super::volumes::{ROOT, Volumes};
 use super::words::parts;
@@ -62,6 +63,15 @@ pub fn template(
     spec.insert("containers".into(), json!([container(frame.container(&role.name), words)]));
     spec.insert("volumes".into(), volumes.volumes.into());
     json!({"metadata": {"labels": own, "annotations": annotations}, "spec": spec})
+}
+
+/// The Pod that stands for a job of one worker.
+pub fn bare(frame: &Frame<'_>, role: &RolePods) -> Value {
+    let mut metadata = frame.metadata(None);
+    for part in ["labels", "annotations"] {
+        metadata[part] = role.template["metadata"][part].clone();
+    }
+    json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": role.template["spec"]})
 }
 
 /// Settings that do not depend on the role.

@@ -64,6 +64,7 @@ fn object(frame: &Frame<'_>, roles: &[RolePods]) -> Value {
     spec.insert("sparkVersion".into(), version(frame.job).into());
     spec.insert("image".into(), frame.job.image.as_deref().unwrap_or_default().into());
     spec.insert("restartPolicy".into(), json!({"type": "Never"}));
+    spec.insert("timeToLiveSeconds".into(), gang::KEPT.into());
     spec.insert("suspend".into(), gang::kueue(frame).is_some().into());
     if let Some(volcano) = &frame.facts.volcano {
         let mut options = Map::new();

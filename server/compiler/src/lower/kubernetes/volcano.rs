@@ -17,6 +17,7 @@ pub fn job(frame: &Frame<'_>, roles: &[RolePods]) -> Value {
         spec.extend(volcano.priority_class.iter().map(|class| ("priorityClassName".into(), json!(class))));
     }
     spec.insert("minAvailable".into(), frame.job.gang.into());
+    spec.insert("ttlSecondsAfterFinished".into(), gang::KEPT.into());
     spec.insert("plugins".into(), json!({"svc": []}));
     spec.insert("policies".into(), policies(frame));
     spec.insert("tasks".into(), roles.iter().map(|role| task(frame, role)).collect());

@@ -11,7 +11,9 @@ use crate::frameworks::Framework;
 /// The object that a job becomes.
 #[derive(Clone, Copy)]
 pub enum Way {
-    /// `batch/v1` Job of one pod.
+    /// A bare Pod: an attempt is never tried again under its name, so a Job around it would only multiply what is written.
+    Pod,
+    /// `batch/v1` Job of one pod, which Kueue can hold.
     Job,
     /// The object of the framework's operator.
     Operator(&'static Operator),
@@ -24,8 +26,12 @@ pub enum Way {
 /// Chooses, and says why.
 pub fn choose(job: &Job, framework: &'static Framework, facts: &KubernetesFacts, notes: &mut Notes) -> Way {
     if framework.is_single() {
-        notes.decide("Job: it has one worker, which no operator needs to know of");
-        return Way::Job;
+        if facts.kueue.is_some() && facts.volcano.is_none() {
+            notes.decide("Job: it has one worker, which no operator needs to know of, and Kueue queues Jobs");
+            return Way::Job;
+        }
+        notes.decide("Pod: it has one worker, which no operator needs to know of");
+        return Way::Pod;
     }
     let reason = match framework.operator {
         None => format!("no operator runs the framework `{}`", framework.name),
@@ -75,7 +81,7 @@ impl Frame<'_> {
         let name = &self.name;
         match self.way {
             Way::Operator(operator) => (operator.address)(name, &self.facts.namespace, role, index),
-            Way::Job | Way::Volcano | Way::Indexed => format!("{name}-{role}-{index}.{name}"),
+            Way::Pod | Way::Job | Way::Volcano | Way::Indexed => format!("{name}-{role}-{index}.{name}"),
         }
     }
 
@@ -84,7 +90,7 @@ impl Frame<'_> {
         match self.way {
             Way::Operator(operator) => (operator.numbers)(role),
             Way::Volcano => Numbers::Index("metadata.annotations['volcano.sh/task-index']"),
-            Way::Job | Way::Indexed => {
+            Way::Pod | Way::Job | Way::Indexed => {
                 Numbers::Index("metadata.annotations['batch.kubernetes.io/job-completion-index']")
             }
         }
@@ -94,7 +100,7 @@ impl Frame<'_> {
     pub fn commands(&self, role: &str) -> Commands {
         match self.way {
             Way::Operator(operator) => (operator.commands)(role),
-            Way::Job | Way::Volcano | Way::Indexed => Commands::Task,
+            Way::Pod | Way::Job | Way::Volcano | Way::Indexed => Commands::Task,
         }
     }
 
@@ -103,7 +109,7 @@ impl Frame<'_> {
         match self.way {
             Way::Operator(operator) => operator.service,
             Way::Indexed => true,
-            Way::Job | Way::Volcano => false,
+            Way::Pod | Way::Job | Way::Volcano => false,
         }
     }
 
@@ -111,7 +117,7 @@ impl Frame<'_> {
     pub fn container(&self, role: &str) -> &'static str {
         match self.way {
             Way::Operator(operator) => (operator.container)(role),
-            Way::Job | Way::Volcano | Way::Indexed => "worker",
+            Way::Pod | Way::Job | Way::Volcano | Way::Indexed => "worker",
         }
     }
 
@@ -120,7 +126,7 @@ impl Frame<'_> {
         match self.way {
             Way::Operator(operator) => operator.gives,
             Way::Indexed => &["JOB_COMPLETION_INDEX"],
-            Way::Volcano | Way::Job => &[],
+            Way::Volcano | Way::Pod | Way::Job => &[],
         }
     }
 }

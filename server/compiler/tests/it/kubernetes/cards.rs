@@ -25,8 +25,9 @@ kubernetes:
 /// The template of the first pods, and their amounts.
 fn pod(task: &str, facts: &str) -> (Value, Value) {
     let made = lowered(task, &cluster(facts));
-    let spec = &made.objects.last().unwrap()["spec"];
-    let template = spec["tasks"].get(0).unwrap_or(spec)["template"]["spec"].clone();
+    let object = made.objects.last().unwrap();
+    let of_volcano = object["spec"]["tasks"].get(0).map(|task| &task["template"]);
+    let template = of_volcano.unwrap_or_else(|| super::template(object))["spec"].clone();
     let mut limits = template["containers"][0]["resources"]["limits"].clone();
     for usual in ["cpu", "memory"] {
         limits.as_object_mut().unwrap().remove(usual);
@@ -139,7 +140,7 @@ fn kai_places_single_pods_with_parts_of_cards() {
     assert!(spec.to_string().contains("NVIDIA-H100-80GB-HBM3"), "it goes to GPUs of its type");
     let told = |gpu: &str| {
         let made = lowered(&share(gpu), &cluster(kai));
-        let metadata = made.objects.last().unwrap()["spec"]["template"]["metadata"].clone();
+        let metadata = super::template(made.objects.last().unwrap())["metadata"].clone();
         let of = |place: &str, name: &str| metadata[place].get(name).cloned().unwrap_or_default();
         [
             of("labels", "kai.scheduler/queue"),

@@ -143,7 +143,10 @@ fn templates<'o>(job: &Job, objects: &'o [Value]) -> Vec<&'o Value> {
         .filter_map(|object| object["spec"].get("tasks"))
         .flat_map(|tasks| tasks.as_array().unwrap());
     let of_tasks: Vec<&Value> = tasks.map(|task| &task["template"]).collect();
-    let of_jobs = objects.iter().filter(|object| object["kind"] == "Job").map(|job| &job["spec"]["template"]);
+    let of_jobs = objects
+        .iter()
+        .filter(|object| ["Job", "Pod"].iter().any(|kind| object["kind"] == *kind))
+        .map(super::template);
     let roles = objects.iter().filter_map(|object| object["spec"].get("taskRoles"));
     let of_roles = roles.flat_map(|roles| roles.as_array().unwrap()).map(|role| &role["task"]["pod"]);
     let all: Vec<&Value> = if of_tasks.is_empty() { of_jobs.chain(of_roles).collect() } else { of_tasks };

@@ -27,11 +27,15 @@ fn objects_fit_the_crds() {
     let replicas = &operators["properties"]["spec"]["properties"]["pytorchReplicaSpecs"];
     let template = replicas["additionalProperties"]["properties"]["template"].clone();
     assert!(template.is_object());
+    let pod = serde_json::json!({"properties": {
+        "apiVersion": {}, "kind": {}, "metadata": {}, "spec": template["properties"]["spec"],
+    }});
     let batch = serde_json::json!({"properties": {
         "apiVersion": {}, "kind": {}, "metadata": {},
         "spec": {"type": "object", "x-kubernetes-preserve-unknown-fields": true, "properties": {"template": template}},
     }});
     schemas.insert(("batch/v1".into(), "Job".into()), batch);
+    schemas.insert(("v1".into(), "Pod".into()), pod);
     let seen = std::cell::RefCell::new(std::collections::BTreeSet::new());
     let fits = |(task, facts): (String, String)| {
         let (facts, kubernetes) = cluster(&facts);
@@ -50,5 +54,5 @@ fn objects_fit_the_crds() {
     // One cluster of six has this operator, and one task of many is for it.
     let facts = "kubernetes: {kinds: {frameworks.frameworkcontroller.microsoft.com/v1: {}}}";
     fits(("template: nni, arguments: {workers: 3}".into(), facts.into())).unwrap();
-    assert_eq!(seen.borrow().len(), 11, "{:?}", seen.borrow());
+    assert_eq!(seen.borrow().len(), 12, "{:?}", seen.borrow());
 }

@@ -17,13 +17,18 @@ use cubeloom_compiler::{Outputs, job};
 use cubeloom_domain::executor::Facts;
 use cubeloom_domain::job::Job;
 use cubeloom_domain::kubernetes::{KubernetesFacts, KubernetesJob};
-use cubeloom_domain::{JsonMap, Problem, TaskIx};
+use cubeloom_domain::{JsonMap, Problem, RunId, TaskIx, Timestamp};
 
 use crate::support::{fixtures, try_plan};
 
 /// A cluster that facts describe.
 fn cluster(text: &str) -> (Facts, KubernetesFacts) {
     read_facts(text).unwrap()
+}
+
+/// The pods of an object of Kubernetes itself, which may be one.
+fn template(object: &serde_json::Value) -> &serde_json::Value {
+    if object["kind"] == "Pod" { object } else { &object["spec"]["template"] }
 }
 
 /// A cluster with everything.
@@ -108,7 +113,7 @@ fn a_volume_that_is_the_workspaces_claim_is_the_projects_workspace() {
         );
         let task = "template: echo, arguments: {words: [a]}, volumes: [{name: mine, mount: /mine}]";
         let made = lowered(task, &cluster(&facts));
-        let spec = made.objects.last().unwrap()["spec"]["template"]["spec"].clone();
+        let spec = template(made.objects.last().unwrap())["spec"].clone();
         let all = spec["containers"][0]["volumeMounts"].as_array().unwrap().clone();
         let mount = all.into_iter().find(|mount| mount["mountPath"] == "/mine").unwrap();
         let volumes = spec["volumes"].as_array().unwrap().clone();
@@ -321,10 +326,38 @@ fn xgboost_under_kueue() {
 }
 
 #[test]
+fn tasks_of_a_run_that_a_task_started_are_kept_apart_from_those_of_the_outermost_run() {
+    let (facts, kubernetes) = full();
+    let mut job = try_job("template: echo, arguments: {words: [a]}", &facts).unwrap();
+    let own = job.key.run.clone();
+    for root in [None, Some(RunId::new(Timestamp(1), 1))] {
+        job.root.clone_from(&root);
+        let root = root.unwrap_or_else(|| own.clone());
+        let made = lower(&job, &kubernetes).unwrap();
+        let pod = made.objects.last().unwrap();
+        assert_eq!(pod["metadata"]["labels"]["cubeloom/root-run"], root.as_str());
+        assert_eq!(pod["metadata"]["labels"]["cubeloom/run"], own.as_str());
+        let apart =
+            &pod["spec"]["affinity"]["podAntiAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"];
+        let rules = &apart[0]["podAffinityTerm"]["labelSelector"]["matchExpressions"];
+        assert_eq!(rules[0]["values"][0], root.as_str(), "{rules}");
+    }
+}
+
+#[test]
+fn a_job_of_one_worker_is_a_job_only_where_kueue_queues_it() {
+    for (facts, kind) in [("", "Pod"), ("volcano: {queue: q}", "Pod"), ("kueue: {queue: q}", "Job")] {
+        let facts = cluster(&format!("kubernetes: {{{facts}}}"));
+        let made = lowered("template: echo, arguments: {words: [a]}", &facts);
+        assert_eq!(made.objects.last().unwrap()["kind"], kind);
+    }
+}
+
+#[test]
 fn an_image_is_pulled_with_the_account_at_its_registry_and_no_other() {
     let pulled_with = |registries: &str| {
         let job = &lowered("template: echo, arguments: {words: [a]}", &cluster(registries)).objects[0];
-        job["spec"]["template"]["spec"]["imagePullSecrets"].clone()
+        template(job)["spec"]["imagePullSecrets"].clone()
     };
     let own = pulled_with("registries: [example.org, registry.test]\nkubernetes: {pull_secrets: [shared]}");
     let names: Vec<&str> = own.as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();

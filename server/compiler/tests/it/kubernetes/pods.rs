@@ -107,7 +107,7 @@ fn others(spec: &Value, job: &Job, resources: &Resources, found: &mut Findings) 
         // A rule about the run alone would tear a gang apart.
         rules.is_some_and(|rules| {
             rules.len() == 2
-                && is(&rules[0], "cubeloom/run", "In", job.key.run.as_str())
+                && is(&rules[0], "cubeloom/root-run", "In", job.root().as_str())
                 && is(&rules[1], "cubeloom/job", "NotIn", &job.key.object_name())
                 && term["topologyKey"] == topology
         })

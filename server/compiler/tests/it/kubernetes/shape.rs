@@ -19,7 +19,8 @@ struct Kind {
     replicas: &'static str,
 }
 
-const KINDS: [Kind; 11] = [
+const KINDS: [Kind; 12] = [
+    Kind { api: "v1", kind: "Pod", container: "worker", replicas: "" },
     Kind { api: "batch/v1", kind: "Job", container: "worker", replicas: "" },
     Kind { api: "batch.volcano.sh/v1alpha1", kind: "Job", container: "worker", replicas: "/spec/tasks" },
     Kind {
@@ -128,6 +129,7 @@ fn labels(labels: &Value, found: &mut Findings) {
 fn replicas(kind: &Kind, object: &Value, found: &mut Findings) -> (u64, Option<u64>) {
     let spec = &object["spec"];
     match kind.replicas {
+        "" if kind.kind == "Pod" => (1, None),
         "" => {
             found.expect(spec["completions"] == spec["parallelism"], "all pods run at once");
             found.expect(spec["backoffLimit"] == 0 || spec["backoffLimitPerIndex"] == 0, "never tried again");
@@ -208,7 +210,7 @@ fn kubeflow(kind: &Kind, roles: &Value, spec: &Value, found: &mut Findings) -> (
 fn templates<'o>(kind: &Kind, object: &'o Value) -> Vec<&'o Value> {
     match object.pointer(kind.replicas).filter(|_| !kind.replicas.is_empty()) {
         Some(spec) if ["RayJob", "SparkApplication"].contains(&kind.kind) => operators::templates(spec),
-        None => vec![&object["spec"]["template"]],
+        None => vec![super::template(object)],
         Some(Value::Array(tasks)) => {
             tasks.iter().map(|task| task.get("template").unwrap_or(&task["task"]["pod"])).collect()
         }
