@@ -1,6 +1,7 @@
 //! One attempt on a Kubernetes cluster: submitted or taken up, looked at whenever something of it changes, stopped when it
 //! is to be, and concluded.
 
+mod ending;
 mod growing;
 mod reading;
 mod scaling;
@@ -15,34 +16,30 @@ use cubeloom_domain::Timestamp;
 use cubeloom_domain::executor::{Ended, Event};
 use cubeloom_domain::job::{DEFAULT_GRACE, Job};
 use cubeloom_domain::outcome::{Failure, FailureKind, Outcome};
+use cubeloom_workers::mask;
 use cubeloom_workers::tails::Tails;
-use cubeloom_workers::{logs, mask, outputs as reported};
 use tokio::sync::Notify;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinSet;
-use tokio::time::{Instant, interval, sleep, timeout};
+use tokio::time::{Instant, interval};
 
 use crate::board::{JobName, Seen};
 use crate::cluster::{Cluster, Slot, Stop, Wish};
-use crate::folders::LOG;
-use crate::judge::{self, Blame};
+use crate::judge;
 use crate::objects::{Named, Names};
-use crate::pods::PodView;
 use crate::present::Present;
 use crate::roots::{self, Cause};
+use crate::rules;
 use crate::submit::{Parcel, Submitted, Submitting};
 use crate::watch::watch_namespace;
-use crate::{cards, claim, elastic, lost, outputs, stop, suspend};
+use crate::{claim, elastic, lost, stop, suspend};
+use ending::removed;
 
 /// How often it is looked how far programs are, and whether an obstacle has lasted too long.
 const LOOK: Duration = Duration::from_secs(2);
-/// How long the cluster may take to tell of the pod that failed, after it told of the job's failure.
-const SETTLE: Duration = Duration::from_secs(3);
 /// How long an operator may take to see that the worker on whom all depends has failed. KubeRay never does where the head
 /// has gone before it could be asked.
 const LAG: Duration = Duration::from_secs(30);
-/// How many of a failed worker's last lines are kept.
-const LAST_LINES: usize = 20;
 
 /// A job, and what must not be seen of what its workers write.
 #[derive(Clone)]
@@ -339,21 +336,8 @@ impl Attempt {
         if seen.roots.values().any(|root| root.gone || (root.view.deleted && going.stop.is_none())) {
             return Next::GiveUp(removed());
         }
-        if let Some(why) = judge::forbidden(seen) {
-            let message = format!("the rules of its namespace forbid its pods: {why}");
-            return Next::GiveUp(Failure::new(FailureKind::CouldNotStart, message));
-        }
-        let patience = self.cluster.config.patience;
-        match judge::obstacle(seen) {
-            Some((worker, obstacle)) => {
-                let since = *going.obstacle_since.get_or_insert_with(Instant::now);
-                if !obstacle.may_pass || since.elapsed() >= patience {
-                    let message = format!("{worker} could not start: {}", obstacle.message);
-                    let failure = Failure::new(FailureKind::CouldNotStart, message);
-                    return Next::GiveUp(Failure { worker: Some(worker), ..failure });
-                }
-            }
-            None => going.obstacle_since = None,
+        if let Some(failure) = self.cannot_start(going, seen) {
+            return Next::GiveUp(failure);
         }
         let note = if going.started.is_none() { judge::note(seen) } else { None };
         if note.is_some() && going.note != note {
@@ -363,17 +347,24 @@ impl Attempt {
         Next::Wait
     }
 
-    /// Its failure, of which only its pods say anything.
-    fn failure(&self, seen: &Seen) -> Failure {
-        let cause = Cause::default();
-        self.told(seen, judge::blame(seen, &cause), &cause)
-    }
-
-    /// Its failure. Pods of an elastic job are deleted by this server, too, when it gives workers back.
-    fn told(&self, seen: &Seen, blame: Option<Blame>, cause: &Cause) -> Failure {
-        let is_fixed = self.known.job.elastic.is_none();
-        let removed = is_fixed.then(|| judge::removed(seen, cause)).flatten();
-        removed.unwrap_or_else(|| judge::failure(&self.names, seen, blame, cause))
+    /// Why it never will, where that is certain, or has lasted for long enough.
+    fn cannot_start(&self, going: &mut Going, seen: &Seen) -> Option<Failure> {
+        let failure = |message| Failure::new(FailureKind::CouldNotStart, message);
+        if going.started.is_none()
+            && let Some(why) = rules::forbidden(seen)
+        {
+            return Some(failure(format!("the rules of its namespace forbid its pods: {why}")));
+        }
+        let Some((worker, obstacle)) = judge::obstacle(seen) else {
+            going.obstacle_since = None;
+            return None;
+        };
+        let since = *going.obstacle_since.get_or_insert_with(Instant::now);
+        let is_over = !obstacle.may_pass || since.elapsed() >= self.cluster.config.patience;
+        is_over.then(|| {
+            let message = format!("{worker} could not start: {}", obstacle.message);
+            Failure { worker: Some(worker), ..failure(message) }
+        })
     }
 
     /// Whether somebody has suspended it: its pods are gone, which says nothing of its program.
@@ -396,142 +387,6 @@ impl Attempt {
         }
         suspended
     }
-
-    /// The job's object says how it ended: the first cause is found, what still runs is stopped.
-    async fn conclude(&mut self, going: &mut Going, verdict: Result<(), Cause>) -> Ended {
-        let begun = self.cluster.look(&going.name).pods.values().any(|pod| judge::has_begun(&pod.view));
-        let job = Arc::clone(&self.known.job);
-        // Outputs are lost where the server does not see them; a program may have failed as its code was not there.
-        let matters = if verdict.is_ok() { !job.outputs.is_empty() } else { job.code.is_some() };
-        let is_seen = !(self.probes && begun) || claim::is_seen(&self.cluster, &job, matters).await;
-        let outcome = match verdict {
-            Ok(()) if !is_seen => Outcome::Failed(claim::unseen(&self.cluster, &job)),
-            Ok(()) => Outcome::Succeeded,
-            Err(cause) => {
-                let (mut blame, seen) = self.blame(going, &cause).await;
-                if let Some(blame) = &mut blame {
-                    blame.pod = cards::explained(&self.cluster, blame.pod.clone()).await;
-                }
-                let mut failure = self.told(&seen, blame, &cause);
-                if !is_seen {
-                    let unseen = claim::unseen(&self.cluster, &job).message;
-                    failure.message.push_str("; ");
-                    failure.message.push_str(&unseen);
-                }
-                Outcome::Failed(failure)
-            }
-        };
-        self.end(going, outcome, DEFAULT_GRACE, false).await
-    }
-
-    /// Stops it because it cannot go on.
-    async fn give_up(&mut self, going: &mut Going, failure: Failure) -> Ended {
-        stop::remove(&self.cluster, &self.names, DEFAULT_GRACE).await;
-        self.end(going, Outcome::Failed(failure), DEFAULT_GRACE, true).await
-    }
-
-    /// Waits a moment for the pod that failed: it is told of by another watch than its job. Longer for one that was deleted:
-    /// how it ends is no cause, unless its node does not say so.
-    async fn blame(&self, going: &mut Going, cause: &Cause) -> (Option<Blame>, Seen) {
-        let until = Instant::now() + SETTLE;
-        loop {
-            let seen = going.scaling.kept(self.cluster.look(&going.name));
-            let late = Instant::now() >= until;
-            let blame = judge::blame(&seen, cause).filter(|blame| !late || blame.pod.is_lost());
-            let leaves = seen.live_pods().any(|pod| pod.deleted.is_some());
-            if blame.is_some() || (late && !leaves) {
-                return (blame, seen);
-            }
-            let _ = timeout(LOOK, going.wake.notified()).await;
-        }
-    }
-
-    /// Stops it because somebody wants that.
-    async fn stop(&mut self, going: &mut Going, stop: Stop) -> Ended {
-        stop::write(&self.cluster, &self.names, stop).await;
-        stop::remove(&self.cluster, &self.names, stop.grace).await;
-        self.end(going, stop::outcome(stop.cause), stop.grace, true).await
-    }
-
-    /// Stops what still runs, waits until nothing does, and puts together how it ended. What was `removed` must be gone
-    /// first: while it is there, it may still make pods that nobody has seen.
-    async fn end(&mut self, going: &mut Going, outcome: Outcome, grace: Duration, removed: bool) -> Ended {
-        let mut told: HashSet<String> = HashSet::new();
-        loop {
-            let seen = self.cluster.look(&going.name);
-            self.follow_logs(going, &seen);
-            for pod in seen.lost_pods() {
-                stop::strike(&self.cluster, &going.name.0, pod).await;
-            }
-            let live: Vec<_> = seen.live_pods().cloned().collect();
-            if live.is_empty() && (!removed || stop::is_gone(&self.cluster, &self.names).await) {
-                return self.put_together(going, outcome).await;
-            }
-            for pod in live.iter().filter(|pod| told.insert(pod.uid.clone())) {
-                stop::pod(&self.cluster, &going.name.0, pod, grace).await;
-            }
-            tokio::select! {
-                () = going.wake.notified() => {}
-                () = sleep(LOOK) => {}
-            }
-        }
-    }
-
-    async fn put_together(&mut self, going: &mut Going, mut outcome: Outcome) -> Ended {
-        stop::forget_secrets(&self.cluster, &self.names, &self.known.job).await;
-        let of_pods = self.cluster.look(&going.name);
-        let (from, to) = judge::times(&of_pods);
-        let ran = from.map(|from| (from, to.unwrap_or_else(|| self.cluster.clock.now())));
-        // Beside: none is to hold up the end more than the others.
-        let namespace = going.name.0.clone();
-        let (cards, pods) = (self.cards_worked(ran, &of_pods), self.take_over_use(ran, &namespace, &of_pods));
-        let (card_us, (), ()) = tokio::join!(cards, pods, self.read_logs(going));
-        // What it said last is told before its end is.
-        self.tell_progress(going);
-        let (cluster, known) = (Arc::clone(&self.cluster), self.known.clone());
-        let told = self.cluster.look(&going.name).notices();
-        let report = self.cluster.on_disk(move || {
-            // What only helps to understand does not hold up the end.
-            let _ = cluster.folders.keep_told(&known.job.key, &told);
-            outputs::whole(&cluster, &known)
-        });
-        let report = report.await.unwrap_or_default();
-        let job = &self.known.job;
-        if outcome == Outcome::Succeeded
-            && let Some(missing) = reported::missing(&job.outputs, &report)
-        {
-            outcome = Outcome::Failed(missing);
-        }
-        if let Outcome::Failed(Failure { worker: Some(worker), kind, last_lines, .. }) = &mut outcome
-            && *kind != FailureKind::CouldNotStart
-        {
-            let log = self.cluster.folders.worker(&job.key, worker).join(LOG);
-            *last_lines = logs::tail(&log, LAST_LINES).unwrap_or_default();
-            if last_lines.is_empty() {
-                let seen = self.cluster.look(&going.name);
-                *last_lines = judge::last_words(&seen, worker, &self.known.masks, LAST_LINES);
-            }
-        }
-        let seen = self.cluster.look(&going.name);
-        let (started_at, ended_at) = judge::times(&seen);
-        let ended_at = ended_at.unwrap_or_else(|| self.cluster.clock.now());
-        self.tell_never_given(going);
-        let had = |pod: &PodView| going.growing.had(&pod.uid).or(Some(pod.memory));
-        let (mut usage, roles) = self.cluster.meter.summary(&going.name.0, &seen, had);
-        self.cluster.meter.forget(&going.name);
-        usage.card_us = card_us;
-        Ended { outcome, started_at, ended_at, report, usage, roles }
-    }
-
-    fn never_ran(&self, outcome: Outcome) -> Ended {
-        let ended_at = self.cluster.clock.now();
-        let (report, usage, roles) = Default::default();
-        Ended { outcome, started_at: None, ended_at, report, usage, roles }
-    }
-}
-
-fn removed() -> Failure {
-    Failure::new(FailureKind::Lost, "somebody has removed it from the cluster")
 }
 
 /// What must not be seen of what the workers of a job write.

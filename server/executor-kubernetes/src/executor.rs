@@ -78,8 +78,8 @@ impl KubernetesExecutor {
         }
         let names = self.names(&key, objects, new);
         let probe = new && self.cluster.claims.are_seen(&job.project) != Some(true);
-        let path = self.cluster.config.facts.of_project(&job.project).workspace_path;
-        let probing = probe.then(|| claim::with_probe(objects, &path)).flatten();
+        let path = || self.cluster.config.facts.of_project(&job.project).workspace_path;
+        let probing = probe.then(|| claim::with_probe(objects, &path())).flatten();
         let probes = probing.is_some();
         let objects: Vec<Packed> =
             probing.as_ref().unwrap_or(objects).objects.iter().filter(|_| new).map(Packed::of).collect();

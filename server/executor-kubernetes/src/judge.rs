@@ -12,9 +12,10 @@ use crate::board::Seen;
 use crate::objects::Names;
 use crate::pods::{Obstacle, PodState, PodView};
 use crate::roots::{Cause, RootView};
+use crate::rules;
 
 /// The signals that workers are stopped with.
-const STOPPING: [i32; 2] = [9, 15];
+pub(crate) const STOPPING: [i32; 2] = [9, 15];
 
 /// The pod that failed first.
 #[derive(Clone, Debug)]
@@ -78,42 +79,13 @@ pub fn obstacle(seen: &Seen) -> Option<(WorkerName, Obstacle)> {
     })
 }
 
-/// What the cluster's rules forbid of a job's pods, whoever is to make them: a change of the rules alone would help. A quota
-/// that is full is none of that.
-#[must_use]
-pub fn forbidden(seen: &Seen) -> Option<String> {
-    // As the API server says of each pod that it does not take: `maximum memory usage per Container is 1Gi, but limit is 2Gi`.
-    let of_limits = |words: &str| {
-        let words: Vec<&str> = words.split(' ').collect();
-        words.windows(3).any(|three| matches!(three, ["per", "Container" | "Pod", "is"]))
-    };
-    let warnings = seen.events.iter().map(|told| &told.notice).filter(|notice| notice.warning);
-    let mut words = warnings.map(|notice| plain(&notice.message));
-    words.find(|words| of_limits(words) || words.contains("PodSecurity"))
-}
-
-/// An API server's sentence, out of the Go value as which a controller prints it.
-fn plain(message: &str) -> String {
-    let Some((_, quoted)) = message.split_once("Message:\"") else { return message.to_owned() };
-    let mut text = String::new();
-    let mut chars = quoted.chars();
-    while let Some(char) = chars.next() {
-        match char {
-            '"' => break,
-            '\\' => text.extend(chars.next()),
-            char => text.push(char),
-        }
-    }
-    text
-}
-
 /// A volume without which a pod waits: its status does not say so, only the last event of it.
 fn unmounted(seen: &Seen, pod: &PodView) -> Option<Obstacle> {
     let of = format!("Pod/{}", pod.name);
     let last = seen
         .events
         .iter()
-        .map(|told| &told.notice)
+        .map(|event| &event.notice)
         .filter(|notice| notice.of == of)
         .max_by_key(|notice| notice.at)?;
     matches!(last.reason.as_str(), "FailedMount" | "FailedAttachVolume").then(|| Obstacle {
@@ -137,7 +109,10 @@ pub fn note(seen: &Seen) -> Option<String> {
     };
     let told = || {
         let notices = seen.events.iter().rev().map(|told| &told.notice);
-        notices.filter(|notice| notice.warning).map(|notice| in_the_queue(&plain(&notice.message))).next()
+        notices
+            .filter(|notice| notice.warning)
+            .map(|notice| in_the_queue(&rules::plain(&notice.message)))
+            .next()
     };
     seen.live_pods().find_map(of_pod).or_else(of_root).or_else(told)
 }
@@ -186,10 +161,12 @@ pub fn first_has_failed(seen: &Seen, success: &SuccessRule) -> bool {
 #[must_use]
 pub fn all_are_done(seen: &Seen, workers: u32) -> bool {
     let asks = |root: &RootView| matches!(root.resource.kind.as_str(), "RayJob" | "SparkApplication");
-    let pods = seen.pods.values().map(|pod| &*pod.view).filter(|pod| pod.deleted.is_none());
-    let ended = pods.filter(|pod| matches!(&pod.state, PodState::Ended { end, .. } if end.is_well()));
-    let done: BTreeSet<&WorkerName> = ended.map(|pod| &pod.worker).collect();
-    done.len() >= workers as usize && !seen.live_roots().any(asks)
+    let pods = || seen.pods.values().map(|pod| &*pod.view).filter(|pod| pod.deleted.is_none());
+    let is_done = |pod: &&PodView| matches!(&pod.state, PodState::Ended { end, .. } if end.is_well());
+    // Counted first: it is looked at with every change of a pod.
+    pods().filter(is_done).count() >= workers as usize
+        && pods().filter(is_done).map(|pod| &pod.worker).collect::<BTreeSet<_>>().len() >= workers as usize
+        && !seen.live_roots().any(asks)
 }
 
 /// Whether a job of which any worker decides has ended well, although its indexed Job says that it has not: of a Job that has
@@ -234,38 +211,6 @@ pub fn blame(seen: &Seen, cause: &Cause) -> Option<Blame> {
     Some(Blame { pod, others })
 }
 
-/// That somebody deleted a pod while its workers were well: what followed from that is no judgement of the program. The pods of a
-/// job that fails are deleted as well, but later.
-#[must_use]
-pub fn removed(seen: &Seen, cause: &Cause) -> Option<Failure> {
-    if is_of_the_program(cause) || cause.reason == "DeadlineExceeded" {
-        return None;
-    }
-    // Of each that ended badly: when it did, and when it was deleted, where that is what ended it.
-    let ends = seen.pods.values().filter_map(|pod| {
-        let PodState::Ended { end, ended_at, .. } = &pod.view.state else { return None };
-        let by_signal = matches!(end, End::Signal { signal } if STOPPING.contains(signal));
-        let ended_it = |at: &Timestamp| *ended_at > *at || *ended_at == *at && by_signal;
-        (!end.is_well()).then(|| (&*pod.view, *ended_at, pod.view.deleted_at.filter(ended_it)))
-    });
-    let ends: Vec<_> = ends.collect();
-    let (at, pod) =
-        ends.iter().filter_map(|(pod, _, deleted)| Some(((*deleted)?, *pod))).min_by_key(|first| first.0)?;
-    let failed =
-        ends.iter().filter(|(_, _, deleted)| deleted.is_none()).map(|(_, ended_at, _)| *ended_at).min();
-    let is_first = failed.is_none_or(|failed| at < failed);
-    let says_the_cluster = |end: &End| matches!(end, End::Evicted { .. } | End::NodeLost { .. });
-    if !is_first || matches!(&pod.state, PodState::Ended { end, .. } if says_the_cluster(end)) {
-        return None;
-    }
-    let worker = pod.worker.clone();
-    Some(Failure {
-        node: pod.node.as_deref().map(Into::into),
-        worker: Some(worker.clone()),
-        ..Failure::new(FailureKind::Lost, format!("somebody deleted the pod of {worker}"))
-    })
-}
-
 /// The last lines of a worker that failed, where its log could not be read: its operator deleted its pod at once.
 #[must_use]
 pub fn last_words(seen: &Seen, worker: &WorkerName, masks: &[String], count: usize) -> Vec<String> {
@@ -286,7 +231,7 @@ fn was_stopped(pod: &PodView) -> bool {
 }
 
 /// Whether it is Ray's or Spark's own judgement of the program.
-fn is_of_the_program(cause: &Cause) -> bool {
+pub(crate) fn is_of_the_program(cause: &Cause) -> bool {
     matches!(cause.reason.as_str(), "AppFailed" | "SparkFailed")
 }
 
@@ -400,31 +345,6 @@ mod tests {
     }
 
     #[test]
-    fn what_the_rules_of_a_namespace_forbid_is_told_from_what_has_no_room_now() {
-        let forbidden = |message: &str| {
-            let notice = Notice {
-                at: Timestamp(1),
-                of: "Job/cl-a".into(),
-                warning: true,
-                reason: "FailedCreate".into(),
-                message: message.into(),
-            };
-            let told = Told { uid: "e".into(), notice };
-            forbidden(&Seen { events: [told].into(), ..Seen::default() })
-        };
-        let limit = "pods \"cl-a\" is forbidden: maximum memory usage per Container is 1Gi, but limit is 2Gi";
-        assert_eq!(forbidden(&format!("Error creating: {limit}")), Some(format!("Error creating: {limit}")));
-        let value = limit.replace('"', "\\\"");
-        let printed = format!(
-            "create pod failed: &errors.StatusError{{Status:\"Failure\", Message:\"{value}\", Code:403}}"
-        );
-        assert_eq!(forbidden(&printed).as_deref(), Some(limit));
-        let full = "pods \"cl-a\" is forbidden: exceeded quota: few, requested: pods=1, used: pods=3, limited: pods=3";
-        assert_eq!(forbidden(full), None);
-        assert_eq!(forbidden("0/3 nodes are available"), None);
-    }
-
-    #[test]
     fn a_job_has_ended_when_all_of_its_programs_have() {
         let of_kind = |kind: &str, pods: &[(&str, u32, Option<i32>)]| {
             let mut seen = seen(pods);
@@ -464,53 +384,6 @@ mod tests {
         assert_eq!(blamed(&seen, "BackoffLimitExceeded").as_deref(), Some("worker-0"));
         Arc::make_mut(&mut seen.pods.get_mut("head-0").unwrap().view).state = end(End::OutOfMemory);
         assert_eq!(blamed(&seen, "AppFailed").as_deref(), Some("head-0"));
-    }
-
-    #[test]
-    fn a_pod_that_somebody_deletes_is_no_failure_of_the_program_and_what_its_failure_brings_about_is() {
-        let ended = |end: End, second: i64| PodState::Ended {
-            end,
-            started_at: Some(Timestamp(1)),
-            ended_at: Timestamp(second * 1_000_000),
-        };
-        let told = |pods: [(End, i64, Option<i64>); 2], reason: &str| {
-            let pod = |(index, (end, second, deleted)): (usize, (End, i64, Option<i64>))| {
-                let mut pod = crate::testing::pod("worker", index as u32, ended(end, second));
-                pod.deleted_at = deleted.map(|second| Timestamp(second * 1_000_000));
-                pod
-            };
-            let seen = crate::testing::seen_with(pods.into_iter().enumerate().map(pod));
-            let cause = Cause { reason: reason.into(), ..Cause::default() };
-            removed(&seen, &cause).map(|failure| failure.message)
-        };
-        let (by_term, code) = (End::Signal { signal: 15 }, |code| End::Exit { code });
-        let deleted = Some("somebody deleted the pod of worker-0".to_owned());
-        let failed = "BackoffLimitExceeded";
-        assert_eq!(told([(by_term.clone(), 10, Some(10)), (code(0), 9, None)], failed), deleted);
-        assert_eq!(
-            told([(by_term.clone(), 10, Some(10)), (code(1), 12, None)], failed),
-            deleted,
-            "its peer missed it"
-        );
-        assert_eq!(told([(code(143), 12, Some(10)), (code(1), 12, None)], failed), deleted);
-        assert_eq!(
-            told([(by_term.clone(), 10, Some(10)), (code(1), 9, Some(10))], failed),
-            None,
-            "it failed first"
-        );
-        assert_eq!(
-            told([(by_term.clone(), 10, Some(10)), (code(1), 10, Some(10))], failed),
-            None,
-            "nobody knows"
-        );
-        assert_eq!(told([(by_term.clone(), 10, None), (code(0), 9, None)], failed), None);
-        assert_eq!(told([(by_term, 10, Some(10)), (code(0), 9, None)], "AppFailed"), None);
-        let evicted = End::Evicted { message: "full".into() };
-        assert_eq!(
-            told([(evicted, 10, Some(9)), (code(0), 9, None)], failed),
-            None,
-            "the cluster says so itself"
-        );
     }
 
     #[test]

@@ -308,7 +308,7 @@ mod tests {
     #[test]
     fn a_bare_pod_that_is_suspended_has_not_ended_and_one_that_is_evicted_says_so() {
         let deleted = json!({"deletionTimestamp": "2026-11-22T03:00:30Z"});
-        assert!(bare(deleted.clone(), ended(143)).deleted, "by somebody");
+        assert!(bare(deleted.clone(), ended(143)).deleted, "by another user");
         let mut kept = deleted.clone();
         kept["finalizers"] = json!(["cubeloom/suspended"]);
         let kept = bare(kept, ended(143));

@@ -155,7 +155,7 @@ impl Submitting<'_> {
         Api::namespaced_with(self.cluster.client().await, self.namespace, &named.resource())
     }
 
-    /// Makes an object, or makes it so, and tells its uid.
+    /// Makes an object, or makes it so, and returns its uid.
     async fn apply(&self, object: &Packed) -> Result<Option<String>, Refused> {
         let params = PatchParams::apply(MANAGER).force();
         let api = self.api(&object.named).await;

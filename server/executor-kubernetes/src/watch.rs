@@ -81,7 +81,7 @@ pub struct Watches {
     feeds: Mutex<HashMap<Feed, watch::Receiver<bool>>>,
     /// Ends all of them.
     pub end: CancellationToken,
-    /// Changes when all are to list anew.
+    /// Changes when all are to list again.
     again: watch::Sender<u64>,
 }
 
@@ -97,7 +97,7 @@ impl Watches {
         begun.clone()
     }
 
-    /// Lists and watches everything anew, on other connections.
+    /// Lists and watches everything again, on other connections.
     pub fn begin_again(&self) {
         self.again.send_modify(|count| *count += 1);
     }

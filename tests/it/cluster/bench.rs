@@ -84,7 +84,7 @@ fn ours(place: &Place) -> (Ours, Vec<Pod>) {
     let memory = most_memory(server.pid());
     let pods: Api<Pod> = Api::namespaced(place.kubectl.0.clone(), &place.namespace);
     let pods = place.runtime.block_on(pods.list(&ListParams::default())).unwrap();
-    (Ours { times, run, memory }, pods.items.into_iter().map(anew).collect())
+    (Ours { times, run, memory }, pods.items.into_iter().map(fresh).collect())
 }
 
 /// A client that does nothing else.
@@ -104,7 +104,7 @@ fn since(began: Instant, (made, done): (Instant, Instant)) -> Times {
 }
 
 /// A pod as it can be made in another namespace: without what the API server and the scheduler chose.
-fn anew(mut pod: Pod) -> Pod {
+fn fresh(mut pod: Pod) -> Pod {
     let meta = std::mem::take(&mut pod.metadata);
     (pod.metadata.name, pod.metadata.labels, pod.metadata.annotations) =
         (meta.name, meta.labels, meta.annotations);

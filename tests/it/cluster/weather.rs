@@ -224,7 +224,7 @@ async fn what_somebody_else_deletes_is_lost_and_told_once() {
     kubectl.delete(&Object::pod_of(&kubectl, &key).await).await;
     let ended = node.recorder().ended(&key).await;
     assert_eq!(failure(&ended).kind, FailureKind::Lost, "it is tried again: {ended:?}");
-    assert!(failure(&ended).message.contains("somebody deleted the pod"), "{ended:?}");
+    assert!(failure(&ended).message.contains("another user deleted the pod"), "{ended:?}");
     assert_eq!((executions(&node, &key), node.alive(&key)), (1, 0));
 }
 

@@ -219,7 +219,7 @@ pub fn build(
     for (ix, _) in plan.tasks.iter().enumerate() {
         tasks[ix].needs = needs_of(&graph, &tasks, ix as u32);
     }
-    // Of a run that belongs to another, or starts others, nobody here knows what the others exclude.
+    // Of a run that belongs to another, or starts others, what the others exclude is not known here.
     let tasks_may_exclude = plan.context.root.is_some()
         || plan.tasks.iter().any(|task| task.calls || task.placement.spread == Some(Spread::Required));
     let prepared = prepare::is_prepared(&plan, &tasks);

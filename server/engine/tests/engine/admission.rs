@@ -203,4 +203,24 @@ on_both! {
         server.fake.finish(&keys[0], Outcome::Succeeded);
         assert_eq!(server.ended(&run).await, RunState::Succeeded);
     }
+
+    async fn tasks_of_a_sub_run_wait_for_those_of_the_outermost_run(server: Server) {
+        let mut server = server;
+        for task in ["apart", "inner"] {
+            server.fake.script(task, [Behaviour::Hold]);
+        }
+        let placement = Placement { spread: Some(Spread::Required), ..Placement::default() };
+        let doc = pipeline("outer").task("apart", |task| task.with(|task| task.placement = Some(Box::new(placement))));
+        let outer = server.run(&doc).await;
+        let keys = server.running(&["apart"]).await;
+        let mut plan = server.plan(&pipeline("p").task("inner", |task| task));
+        plan.context.root = Some(outer.clone());
+        let run = server.run_plan(&plan).await;
+        server.instance_until(&run, "inner", |state| matches!(state, InstanceState::Waiting { reason: Some(_), .. })).await;
+        server.fake.finish(&keys[0], Outcome::Succeeded);
+        let keys = server.running(&["inner"]).await;
+        server.fake.finish(&keys[0], Outcome::Succeeded);
+        assert_eq!(server.ended(&outer).await, RunState::Succeeded);
+        assert_eq!(server.ended(&run).await, RunState::Succeeded);
+    }
 }

@@ -55,7 +55,7 @@ pub struct PodView {
     pub deleted: Option<Timestamp>,
     /// Whether it stays on the cluster's list because its job is suspended.
     pub is_kept: bool,
-    /// When somebody deleted it: the cluster keeps whole seconds.
+    /// When it was deleted: the cluster keeps whole seconds.
     pub deleted_at: Option<Timestamp>,
     /// The node that it was put on.
     pub node: Option<String>,
