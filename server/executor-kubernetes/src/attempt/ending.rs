@@ -106,7 +106,7 @@ impl Attempt {
                 stop::strike(&self.cluster, &going.name.0, pod).await;
             }
             let live: Vec<_> = seen.live_pods().cloned().collect();
-            if live.is_empty() && (!removed || stop::is_gone(&self.cluster, &self.names).await) {
+            if live.is_empty() && (!removed || stop::is_gone(&self.cluster, &self.names, &seen).await) {
                 return self.put_together(going, outcome).await;
             }
             for pod in live.iter().filter(|pod| told.insert(pod.uid.clone())) {

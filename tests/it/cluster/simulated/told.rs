@@ -1,6 +1,7 @@
 //! What people are told of a cluster that is not well, and of jobs that the cluster does not take, or takes away.
 
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Pod, ResourceQuota};
+use k8s_openapi::jiff;
 use kube::Api;
 use kube::api::{DeleteParams, EvictParams, ListParams, Patch, PatchParams};
 use serde_json::{Value, json};
@@ -80,7 +81,7 @@ fn a_quota_without_room_is_told_and_waited_for() {
     let metadata = json!({"name": "none", "namespace": place.namespace});
     let quota = Object::of(json!({
         "apiVersion": "v1", "kind": "ResourceQuota", "metadata": metadata,
-        "spec": {"hard": {"count/jobs.batch": "0"}},
+        "spec": {"hard": {"pods": "0"}},
     }));
     place.runtime.block_on(place.kubectl.create(&quota));
     let quotas: Api<ResourceQuota> = Api::namespaced(place.kubectl.0.clone(), &place.namespace);
@@ -109,11 +110,11 @@ fn long(place: &Place, client: &Client) -> (String, String) {
     until("it runs", || {
         client.get(&format!("/runs/{run}/tasks/long")).expect(200).json()["state"] == "running"
     });
+    let of_run = ListParams::default().labels(&format!("cubeloom/run={run}"));
     let mut running = None;
     until("its pod runs", || {
-        let found = place.runtime.block_on(pods(place).list(&ListParams::default())).unwrap();
-        let mut found = found.items.into_iter();
-        running = found
+        let found = place.runtime.block_on(pods(place).list(&of_run)).unwrap().items.into_iter();
+        running = { found }
             .find(|pod| pod.status.as_ref().is_some_and(|status| status.phase.as_deref() == Some("Running")));
         running.is_some()
     });
@@ -152,8 +153,6 @@ fn a_worker_that_is_evicted_did_not_fail_by_itself() {
 
 /// Something that holds a pod on the cluster's list, as a node does that does not answer.
 const HELD: &str = "cubeloom.test/held";
-/// What Jobs count their pods by.
-const TRACKED: &str = "batch.kubernetes.io/job-tracking";
 
 #[ignore = "needs a cluster"]
 #[test]
@@ -162,16 +161,37 @@ fn a_worker_whose_node_does_not_answer_is_lost_in_the_end() {
     let server = Server::start_in(TestApp::new());
     let admin = server.as_(Who::Administrator);
     add(&admin, &place.namespace);
-    let (run, pod) = long(&place, &admin);
-    let hold = |finalizers: Value| {
-        let patch = Patch::Merge(json!({"metadata": {"finalizers": finalizers}}));
-        place.runtime.block_on(pods(&place).patch(&pod, &PatchParams::default(), &patch)).unwrap();
+    let patch = |pod: &str, patch: Value| {
+        place
+            .runtime
+            .block_on(pods(&place).patch(pod, &PatchParams::default(), &Patch::Merge(patch)))
+            .unwrap();
     };
-    hold(json!([TRACKED, HELD]));
+    let hold = |pod: &str, finalizers: Value| patch(pod, json!({"metadata": {"finalizers": finalizers}}));
+    // What the control plane notes on a pod just before it deletes it; it takes back what is older.
+    let now = jiff::Timestamp::now().to_string();
+    let tainted = json!([{
+        "type": "DisruptionTarget", "status": "True", "reason": "DeletionByTaintManager",
+        "message": "Taint manager: deleting due to NoExecute taint", "lastTransitionTime": now,
+    }]);
     let soon = DeleteParams { grace_period_seconds: Some(1), ..DeleteParams::default() };
-    place.runtime.block_on(pods(&place).delete(&pod, &soon)).unwrap();
-    let (kind, message) = failure(&admin, &run);
-    hold(Value::Null);
-    assert_eq!(kind, "lost", "{message}");
-    assert!(message.contains("its node does not answer"), "{message}");
+    let ways =
+        [(Some(tainted), "its node does not answer"), (None, "another user deleted it from the cluster")];
+    let begun = ways.map(|(conditions, words)| {
+        let (run, pod) = long(&place, &admin);
+        hold(&pod, json!([HELD]));
+        if let Some(conditions) = conditions {
+            let status = Patch::Strategic(json!({"status": {"conditions": conditions}}));
+            let (params, api) = (PatchParams::default(), pods(&place));
+            place.runtime.block_on(api.patch_status(&pod, &params, &status)).unwrap();
+        }
+        place.runtime.block_on(pods(&place).delete(&pod, &soon)).unwrap();
+        (run, pod, words)
+    });
+    for (run, pod, words) in begun {
+        let (kind, message) = failure(&admin, &run);
+        hold(&pod, Value::Null);
+        assert_eq!(kind, "lost", "{message}");
+        assert!(message.contains(words), "{message}");
+    }
 }
