@@ -39,6 +39,7 @@ pub mod policy;
 pub(crate) mod quotas;
 mod readable;
 mod router;
+mod routes;
 mod runs;
 pub mod said;
 mod schedules;

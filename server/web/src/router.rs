@@ -1,7 +1,7 @@
 //! All routes together, and what surrounds them.
 
+use crate::routes::get;
 use axum::extract::OriginalUri;
-use axum::routing::get;
 use axum::{Router, middleware};
 
 use crate::error::ApiError;

@@ -3,8 +3,8 @@
 use std::io::{Read, Write};
 use std::sync::Arc;
 
+use crate::routes::get;
 use axum::http::header;
-use axum::routing::get;
 use axum::{Router, response::IntoResponse};
 use flate2::Compression;
 use flate2::read::GzDecoder;

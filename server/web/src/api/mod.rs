@@ -50,9 +50,9 @@ pub(crate) mod users;
 pub(crate) mod validate;
 mod volumes;
 
+use crate::routes::routes;
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use crate::error::{ProblemDocument, ProblemView};
 use crate::state::Web;

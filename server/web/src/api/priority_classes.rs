@@ -1,5 +1,6 @@
 //! Priority classes: names for priorities, and whether jobs of a class preempt others.
 
+use crate::routes::routes;
 use axum::extract::State;
 use axum::http::StatusCode;
 use cubeloom_domain::priority::{Preempts, PriorityClass};
@@ -7,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use crate::audit::{self, Entry};
 use crate::auth::Caller;

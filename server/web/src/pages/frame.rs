@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::fmt::Display;
 
+use askama::Template;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum_extra::extract::CookieJar;
@@ -40,7 +41,41 @@ pub(crate) struct Frame {
     pub now: Time,
 }
 
+/// What is in the head of every page. This and the two below are templates of their own, as what a page's template includes is
+/// compiled once for each page.
+#[derive(Template)]
+#[template(path = "base/head.html")]
+pub(crate) struct Head<'a> {
+    frame: &'a Frame,
+}
+
+/// What stands before the content of a page: the icons and the side bar.
+#[derive(Template)]
+#[template(path = "base/top.html")]
+pub(crate) struct Top<'a> {
+    frame: &'a Frame,
+}
+
+/// What stands above the content for readers who have not signed in.
+#[derive(Template)]
+#[template(path = "base/bare-head.html")]
+pub(crate) struct BareHead<'a> {
+    frame: &'a Frame,
+}
+
 impl Frame {
+    pub fn head(&self) -> Head<'_> {
+        Head { frame: self }
+    }
+
+    pub fn top(&self) -> Top<'_> {
+        Top { frame: self }
+    }
+
+    pub fn bare_head(&self) -> BareHead<'_> {
+        BareHead { frame: self }
+    }
+
     /// A text in the reader's language.
     pub fn t<'k>(&self, key: &'k str) -> &'k str {
         text(self.lang, key)

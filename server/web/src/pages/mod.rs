@@ -45,9 +45,9 @@ mod usage;
 mod users;
 mod zone;
 
+use crate::routes::{get, post};
 use axum::Router;
 use axum::response::{Html, IntoResponse, Redirect, Response};
-use axum::routing::{get, post};
 
 pub(crate) use error::error;
 pub(crate) use frame::Frame;
@@ -58,11 +58,11 @@ use crate::state::Web;
 /// Every page.
 pub(crate) fn router() -> Router<Web> {
     Router::new()
-        .route("/sign-in", get(sign_in::show).post(sign_in::submit))
+        .route("/sign-in", get(sign_in::show).merge(post(sign_in::submit)))
         .route("/sign-in/oidc", get(oidc::begin))
         .route("/sign-in/oidc/callback", get(oidc::finish))
-        .route("/welcome", get(link::show).post(link::submit))
-        .route("/link", get(link::show).post(link::submit))
+        .route("/welcome", get(link::show).merge(post(link::submit)))
+        .route("/link", get(link::show).merge(post(link::submit)))
         .route("/projects/{project}/runs", get(runs::page))
         .route("/runs/{run}", get(run::page))
         .route("/runs/{run}/tasks/{task}", get(run::task::page))

@@ -9,9 +9,9 @@ mod test;
 mod update;
 pub(crate) mod view;
 
+use crate::routes::routes;
 use cubeloom_domain::alert::Channel;
 use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use crate::error::{ApiError, ApiResult};
 use crate::state::Web;

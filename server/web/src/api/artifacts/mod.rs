@@ -5,8 +5,8 @@ pub(crate) mod list;
 pub(crate) mod outputs;
 pub mod view;
 
+use crate::routes::routes;
 use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use crate::state::Web;
 

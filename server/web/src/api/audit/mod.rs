@@ -5,9 +5,9 @@ mod list;
 mod of_project;
 mod view;
 
+use crate::routes::routes;
 use cubeloom_store::AuditFilter;
 use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use crate::error::ApiResult;
 use crate::page::{Page, PageQuery};

@@ -5,9 +5,9 @@ mod folders;
 mod list;
 mod upload;
 
+use crate::routes::routes;
 use axum::extract::DefaultBodyLimit;
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouterExt};
-use utoipa_axum::routes;
 
 use crate::state::Web;
 

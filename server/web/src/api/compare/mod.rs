@@ -3,8 +3,8 @@
 pub(crate) mod get;
 pub mod view;
 
+use crate::routes::routes;
 use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use crate::state::Web;
 

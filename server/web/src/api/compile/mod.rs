@@ -2,6 +2,7 @@
 
 mod view;
 
+use crate::routes::routes;
 use axum::extract::State;
 use cubeloom_compiler::preview;
 use cubeloom_domain::TaskIx;
@@ -10,7 +11,6 @@ use cubeloom_domain::lowered::Bindings;
 use cubeloom_domain::outcome::Failure;
 use cubeloom_domain::plan::RunPlan;
 use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use crate::auth::Caller;
 use crate::clusters;

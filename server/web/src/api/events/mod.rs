@@ -4,8 +4,8 @@ mod run;
 mod runs;
 pub mod view;
 
+use crate::routes::routes;
 use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use crate::state::Web;
 

@@ -3,9 +3,9 @@
 pub(crate) mod places;
 pub(crate) mod view;
 
+use crate::routes::routes;
 use axum::extract::State;
 use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use crate::auth::Caller;
 use crate::error::{ApiError, ApiResult, ProblemDocument, ProblemView};

@@ -7,9 +7,9 @@ mod list;
 mod update;
 mod view;
 
+use crate::routes::routes;
 use cubeloom_domain::belongings::Hook;
 use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use crate::error::{ApiError, ApiResult};
 use crate::state::Web;

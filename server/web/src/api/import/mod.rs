@@ -3,10 +3,10 @@
 mod files;
 mod view;
 
+use crate::routes::routes;
 use axum::extract::{DefaultBodyLimit, State};
 use cubeloom_compiler::import::cube_studio;
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouterExt};
-use utoipa_axum::routes;
 
 use self::files::{BODY, FilesToImport};
 use self::view::ImportView;

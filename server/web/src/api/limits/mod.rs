@@ -4,8 +4,8 @@ mod list;
 mod one;
 pub(crate) mod view;
 
+use crate::routes::routes;
 use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use crate::state::Web;
 

@@ -6,8 +6,8 @@ mod revoke;
 mod use_up;
 mod view;
 
+use crate::routes::routes;
 use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use crate::state::Web;
 

@@ -7,8 +7,8 @@ pub mod holders;
 mod nodes;
 pub mod view;
 
+use crate::routes::routes;
 use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use crate::state::Web;
 

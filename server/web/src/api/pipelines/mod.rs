@@ -12,8 +12,8 @@ mod version;
 mod versions;
 mod view;
 
+use crate::routes::routes;
 use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use crate::state::Web;
 

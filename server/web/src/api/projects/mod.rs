@@ -8,8 +8,8 @@ pub(crate) mod places;
 mod update;
 mod view;
 
+use crate::routes::routes;
 use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use crate::state::Web;
 

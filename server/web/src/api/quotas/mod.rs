@@ -8,8 +8,8 @@ mod preview;
 mod project;
 pub(crate) mod view;
 
+use crate::routes::routes;
 use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use crate::state::Web;
 

@@ -15,8 +15,8 @@ pub(crate) mod resume_with;
 mod start;
 pub mod view;
 
+use crate::routes::routes;
 use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use crate::state::Web;
 

@@ -1,10 +1,10 @@
 //! `GET /schemas/{schema}`
 
+use crate::routes::routes;
 use axum::extract::State;
 use cubeloom_compiler::{newest_template, schema};
 use serde_json::{Map, Value, json};
 use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use crate::api::templates::TemplateRoleView;
 use crate::error::{ApiError, ApiResult, ProblemDocument};

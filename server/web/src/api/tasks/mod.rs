@@ -18,8 +18,8 @@ pub mod usage;
 pub mod view;
 pub mod why;
 
+use crate::routes::routes;
 use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use crate::state::Web;
 

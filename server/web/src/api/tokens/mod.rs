@@ -6,8 +6,8 @@ mod of_user;
 mod revoke;
 mod view;
 
+use crate::routes::routes;
 use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use crate::state::Web;
 

@@ -6,9 +6,9 @@ mod list;
 mod update;
 mod view;
 
+use crate::routes::routes;
 use cubeloom_domain::identity::User;
 use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use crate::audit;
 use crate::auth::{Caller, accounts};

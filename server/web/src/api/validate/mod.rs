@@ -1,12 +1,12 @@
 //! `POST /projects/{project}/validate`
 
+use crate::routes::routes;
 use axum::extract::State;
 use cubeloom_domain::Severity;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use crate::auth::Caller;
 use crate::error::{ApiResult, ProblemDocument, ProblemView};

@@ -14,8 +14,8 @@ mod update;
 mod upload;
 pub mod view;
 
+use crate::routes::routes;
 use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use crate::state::Web;
 

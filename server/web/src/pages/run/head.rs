@@ -1,5 +1,6 @@
 //! What every tab of a run has above it: the run, what it needs of a person or waits for, and the run before it.
 
+use askama::Template;
 use cubeloom_domain::TaskIx;
 use cubeloom_domain::plan::{Choice, PlannedPart};
 use cubeloom_store::RunFilter;
@@ -16,6 +17,7 @@ use crate::api::tasks::hang::HangView;
 use crate::api::tasks::view::FailureView;
 use crate::auth::Caller;
 use crate::error::ApiResult;
+use crate::pages::Frame;
 use crate::pages::runs::short;
 use crate::runs::{Reader, describe, effective, items, queued};
 use crate::state::Web;
@@ -45,6 +47,14 @@ pub(crate) struct Head {
     /// What its time went to.
     pub(crate) effective: Option<Effective>,
     pub(crate) now: Time,
+}
+
+/// The head, as it is shown: compiled once for all tabs.
+#[derive(Template)]
+#[template(path = "run/head.html")]
+pub(crate) struct Shown<'a> {
+    frame: &'a Frame,
+    head: &'a Head,
 }
 
 /// What failed first.
@@ -78,6 +88,10 @@ impl First {
 }
 
 impl Head {
+    pub(crate) fn shown<'a>(&'a self, frame: &'a Frame) -> Shown<'a> {
+        Shown { frame, head: self }
+    }
+
     /// Reads it.
     pub(crate) async fn read(web: &Web, caller: &Caller, reader: &Reader<'_>, tab: Tab) -> ApiResult<Self> {
         let run = RunView { wait: queued::of(web, reader).await?, ..reader.run() };
