@@ -51,6 +51,14 @@ pub fn is_torn(seen: &Seen, workers: Option<u32>, gang: u32) -> bool {
     !lost.is_empty() && left < gang as usize
 }
 
+/// Whether something holds a pod on the cluster's list that has ended and was to be gone long ago, as a finalizer of another
+/// program may for good. The objects of its job go after it; those that are deleted make no more pods.
+#[must_use]
+pub fn is_held(seen: &Seen, now: Timestamp) -> bool {
+    let is_late = |pod: &PodView| pod.deleted.is_some_and(|by| now > by.plus(CONFIRM));
+    seen.pods.values().any(|pod| !pod.gone && pod.view.has_ended() && is_late(&pod.view))
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -98,5 +106,27 @@ mod tests {
         assert!(is_torn(&seen, Some(3), 2));
         assert!(!is_torn(&seen, Some(8), 2), "five run that are not seen yet");
         assert!(is_torn(&seen, None, 2), "Volcano has given it three, whatever it may have");
+    }
+
+    #[test]
+    fn what_has_ended_and_stays_long_after_it_was_to_be_gone_is_held() {
+        let ended = || PodState::Ended {
+            end: End::Exit { code: 0 },
+            started_at: Some(Timestamp(1)),
+            ended_at: Timestamp(2),
+        };
+        let late = BY.plus(CONFIRM + Duration::from_secs(1));
+        let holds = |state: PodState, deleted: Option<Timestamp>, gone: bool, now: Timestamp| {
+            let mut seen = crate::testing::seen_with([crate::testing::pod("worker", 0, state)]);
+            let pod = seen.pods.get_mut("worker-0").unwrap();
+            Arc::make_mut(&mut pod.view).deleted = deleted;
+            pod.gone = gone;
+            is_held(&seen, now)
+        };
+        assert!(holds(ended(), Some(BY), false, late));
+        assert!(!holds(ended(), Some(BY), false, BY.plus(CONFIRM)), "it may still go");
+        assert!(!holds(ended(), Some(BY), true, late), "it has gone");
+        assert!(!holds(ended(), None, false, late), "it is not to go");
+        assert!(!holds(PodState::Running { since: Timestamp(1) }, Some(BY), false, late), "it runs");
     }
 }

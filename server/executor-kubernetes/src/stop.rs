@@ -11,7 +11,6 @@ use kube::Api;
 use kube::api::{DeleteParams, DynamicObject, Patch, PatchParams, Preconditions};
 use serde_json::json;
 
-use crate::board::Seen;
 use crate::cluster::{Cluster, Stop};
 use crate::error::{Refused, pause};
 use crate::objects::{Named, Names};
@@ -89,11 +88,9 @@ fn seconds(grace: Duration) -> u32 {
     u32::try_from(grace.as_millis().div_ceil(1000)).unwrap_or(u32::MAX).max(1)
 }
 
-/// Whether none of a job's objects is there any more. A pod that stands for its job and whose node is lost makes no other: it
-/// is not waited for, as what holds it may do so for good.
-pub async fn is_gone(cluster: &Cluster, job: &Names, seen: &Seen) -> bool {
-    let is_lost = |root: &Named| root.is_pod() && seen.lost_pods().any(|pod| pod.name == root.name);
-    for root in job.roots.iter().filter(|root| !is_lost(root)) {
+/// Whether none of a job's objects is there any more.
+pub async fn is_gone(cluster: &Cluster, job: &Names) -> bool {
+    for root in &job.roots {
         let api = api(cluster, job, root).await;
         if cluster.ask("stopping", api.get_metadata(&root.name)).await.err() != Some(Refused::NotFound) {
             return false;

@@ -1,6 +1,5 @@
 //! All routes together, and what surrounds them.
 
-use crate::routes::get;
 use axum::extract::OriginalUri;
 use axum::{Router, middleware};
 
@@ -8,6 +7,7 @@ use crate::error::ApiError;
 use crate::live::Hub;
 use crate::metrics::metrics;
 use crate::monitoring;
+use crate::routes::get;
 use crate::state::Web;
 use crate::{alerts, api, archive, assets, audit, guard, limits, pages, schedules};
 

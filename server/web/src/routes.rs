@@ -63,7 +63,8 @@ where
     paths.add_path_operation(D::path(), D::methods(), operation);
 }
 
-/// As [`utoipa_axum::routes`], of functions that are named as `function` or `module::function`.
+/// As [`utoipa_axum::routes`], of functions that are named as `function` or `module::function`. It relies on what that macro does:
+/// `#[utoipa::path]` puts a type `__path_function` beside the function.
 macro_rules! routes {
     ($($name:ident $(:: $function:ident)?),+ $(,)?) => {{
         let mut routes = utoipa_axum::router::UtoipaMethodRouter::default();

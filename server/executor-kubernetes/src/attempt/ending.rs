@@ -17,7 +17,7 @@ use crate::folders::LOG;
 use crate::judge::{self, Blame};
 use crate::pods::PodView;
 use crate::roots::Cause;
-use crate::{cards, claim, deleted, outputs, stop};
+use crate::{cards, claim, deleted, lost, outputs, stop};
 
 /// How long the cluster may take to tell of the pod that failed, after it told of the job's failure.
 const SETTLE: Duration = Duration::from_secs(3);
@@ -96,7 +96,7 @@ impl Attempt {
     }
 
     /// Stops what still runs, waits until nothing does, and puts together how it ended. What was `removed` must be gone
-    /// first: while it is there, it may still make pods that nobody has seen.
+    /// first: while it is there, it may still make pods that nobody has seen; unless it is only held.
     async fn end(&mut self, going: &mut Going, outcome: Outcome, grace: Duration, removed: bool) -> Ended {
         let mut told: HashSet<String> = HashSet::new();
         loop {
@@ -106,7 +106,8 @@ impl Attempt {
                 stop::strike(&self.cluster, &going.name.0, pod).await;
             }
             let live: Vec<_> = seen.live_pods().cloned().collect();
-            if live.is_empty() && (!removed || stop::is_gone(&self.cluster, &self.names, &seen).await) {
+            let is_over = !removed || lost::is_held(&seen, self.cluster.clock.now());
+            if live.is_empty() && (is_over || stop::is_gone(&self.cluster, &self.names).await) {
                 return self.put_together(going, outcome).await;
             }
             for pod in live.iter().filter(|pod| told.insert(pod.uid.clone())) {

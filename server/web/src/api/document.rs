@@ -3,7 +3,6 @@
 use std::io::{Read, Write};
 use std::sync::Arc;
 
-use crate::routes::get;
 use axum::http::header;
 use axum::{Router, response::IntoResponse};
 use flate2::Compression;
@@ -11,6 +10,7 @@ use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use utoipa::openapi::OpenApi;
 
+use crate::routes::get;
 use crate::state::Web;
 
 /// The document, as text.

@@ -50,11 +50,11 @@ pub(crate) mod users;
 pub(crate) mod validate;
 mod volumes;
 
-use crate::routes::routes;
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::error::{ProblemDocument, ProblemView};
+use crate::routes::routes;
 use crate::state::Web;
 
 /// What the OpenAPI document says beside its paths.

@@ -1,6 +1,5 @@
 //! Priority classes: names for priorities, and whether jobs of a class preempt others.
 
-use crate::routes::routes;
 use axum::extract::State;
 use axum::http::StatusCode;
 use cubeloom_domain::priority::{Preempts, PriorityClass};
@@ -15,6 +14,7 @@ use crate::check::Found;
 use crate::error::{ApiError, ApiResult, ProblemDocument};
 use crate::etag::{IfMatch, Tagged, changed};
 use crate::extract::{Json, Path};
+use crate::routes::routes;
 use crate::state::Web;
 
 /// The longest name.

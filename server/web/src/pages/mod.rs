@@ -45,7 +45,6 @@ mod usage;
 mod users;
 mod zone;
 
-use crate::routes::{get, post};
 use axum::Router;
 use axum::response::{Html, IntoResponse, Redirect, Response};
 
@@ -53,6 +52,7 @@ pub(crate) use error::error;
 pub(crate) use frame::Frame;
 
 use crate::error::ApiError;
+use crate::routes::{get, post};
 use crate::state::Web;
 
 /// Every page.

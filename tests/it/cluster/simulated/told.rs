@@ -96,12 +96,16 @@ fn a_quota_without_room_is_told_and_waited_for() {
     assert_eq!(ended(&admin, &run)["state"], "succeeded");
 }
 
-/// Starts a task whose worker goes on until it is disturbed; the run, and the worker's pod.
-fn long(place: &Place, client: &Client) -> (String, String) {
+/// Starts a task whose workers go on until they are disturbed; the run, and the pod of a worker.
+fn long(place: &Place, client: &Client, workers: u32) -> (String, String) {
+    let (template, arguments) = match workers {
+        1 => ("command", json!({"command": ["true"]})),
+        _ => ("indexed", json!({"command": ["true"], "workers": workers})),
+    };
     let document = json!({
         "apiVersion": "cubeloom/v1", "kind": "Pipeline", "name": "disturbed", "cluster": "simulated",
         "tasks": [{
-            "name": "long", "template": "command", "arguments": {"command": ["true"]},
+            "name": "long", "template": template, "arguments": arguments,
             "resources": {"cpu": "100m", "memory": "64Mi"},
         }],
     });
@@ -144,7 +148,7 @@ fn a_worker_that_is_evicted_did_not_fail_by_itself() {
     let server = Server::start_in(TestApp::new());
     let admin = server.as_(Who::Administrator);
     add(&admin, &place.namespace);
-    let (run, pod) = long(&place, &admin);
+    let (run, pod) = long(&place, &admin, 1);
     place.runtime.block_on(pods(&place).evict(&pod, &EvictParams::default())).unwrap();
     let (kind, message) = failure(&admin, &run);
     assert_eq!(kind, "preempted", "{message}");
@@ -154,6 +158,13 @@ fn a_worker_that_is_evicted_did_not_fail_by_itself() {
 /// Something that holds a pod on the cluster's list, as a node does that does not answer.
 const HELD: &str = "cubeloom.test/held";
 
+/// Puts finalizers on a pod, in the place of those that it has.
+fn hold(place: &Place, pod: &str, finalizers: &Value) {
+    let (params, patch) =
+        (PatchParams::default(), Patch::Merge(json!({"metadata": {"finalizers": finalizers}})));
+    place.runtime.block_on(pods(place).patch(pod, &params, &patch)).unwrap();
+}
+
 #[ignore = "needs a cluster"]
 #[test]
 fn a_worker_whose_node_does_not_answer_is_lost_in_the_end() {
@@ -161,13 +172,6 @@ fn a_worker_whose_node_does_not_answer_is_lost_in_the_end() {
     let server = Server::start_in(TestApp::new());
     let admin = server.as_(Who::Administrator);
     add(&admin, &place.namespace);
-    let patch = |pod: &str, patch: Value| {
-        place
-            .runtime
-            .block_on(pods(&place).patch(pod, &PatchParams::default(), &Patch::Merge(patch)))
-            .unwrap();
-    };
-    let hold = |pod: &str, finalizers: Value| patch(pod, json!({"metadata": {"finalizers": finalizers}}));
     // What the control plane notes on a pod just before it deletes it; it takes back what is older.
     let now = jiff::Timestamp::now().to_string();
     let tainted = json!([{
@@ -178,8 +182,8 @@ fn a_worker_whose_node_does_not_answer_is_lost_in_the_end() {
     let ways =
         [(Some(tainted), "its node does not answer"), (None, "another user deleted it from the cluster")];
     let begun = ways.map(|(conditions, words)| {
-        let (run, pod) = long(&place, &admin);
-        hold(&pod, json!([HELD]));
+        let (run, pod) = long(&place, &admin, 1);
+        hold(&place, &pod, &json!([HELD]));
         if let Some(conditions) = conditions {
             let status = Patch::Strategic(json!({"status": {"conditions": conditions}}));
             let (params, api) = (PatchParams::default(), pods(&place));
@@ -190,8 +194,31 @@ fn a_worker_whose_node_does_not_answer_is_lost_in_the_end() {
     });
     for (run, pod, words) in begun {
         let (kind, message) = failure(&admin, &run);
-        hold(&pod, Value::Null);
+        hold(&place, &pod, &Value::Null);
         assert_eq!(kind, "lost", "{message}");
         assert!(message.contains(words), "{message}");
+    }
+}
+
+#[ignore = "needs a cluster"]
+#[test]
+fn a_cancelled_task_ends_whatever_holds_its_pods() {
+    let place = Place::new();
+    let server = Server::start_in(TestApp::new());
+    let admin = server.as_(Who::Administrator);
+    add(&admin, &place.namespace);
+    // A pod that stands for its job, and one of a Job, whose own finalizer it has as well.
+    let begun = [(1, json!([HELD])), (2, json!(["batch.kubernetes.io/job-tracking", HELD]))];
+    let begun = begun.map(|(workers, finalizers)| {
+        let (run, pod) = long(&place, &admin, workers);
+        hold(&place, &pod, &finalizers);
+        admin.post(&format!("/runs/{run}/cancel"), &json!({})).expect(202);
+        (run, pod)
+    });
+    for (run, pod) in begun {
+        assert_eq!(ended(&admin, &run)["state"], "cancelled");
+        let held = place.runtime.block_on(pods(&place).get(&pod)).unwrap();
+        assert!(held.metadata.deletion_timestamp.is_some());
+        hold(&place, &pod, &Value::Null);
     }
 }

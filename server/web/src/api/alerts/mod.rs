@@ -9,11 +9,11 @@ mod test;
 mod update;
 pub(crate) mod view;
 
-use crate::routes::routes;
 use cubeloom_domain::alert::Channel;
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::error::{ApiError, ApiResult};
+use crate::routes::routes;
 use crate::state::Web;
 
 pub(crate) use view::{ChannelView, DeliveryView};

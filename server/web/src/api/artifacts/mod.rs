@@ -5,9 +5,9 @@ pub(crate) mod list;
 pub(crate) mod outputs;
 pub mod view;
 
-use crate::routes::routes;
 use utoipa_axum::router::OpenApiRouter;
 
+use crate::routes::routes;
 use crate::state::Web;
 
 /// The endpoints.

@@ -5,12 +5,12 @@ mod list;
 mod of_project;
 mod view;
 
-use crate::routes::routes;
 use cubeloom_store::AuditFilter;
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::error::ApiResult;
 use crate::page::{Page, PageQuery};
+use crate::routes::routes;
 use crate::state::Web;
 
 pub(crate) use export::json_line;

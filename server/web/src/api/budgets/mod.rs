@@ -6,9 +6,9 @@ mod list;
 mod put;
 pub(crate) mod view;
 
-use crate::routes::routes;
 use utoipa_axum::router::OpenApiRouter;
 
+use crate::routes::routes;
 use crate::state::Web;
 
 /// The routes.

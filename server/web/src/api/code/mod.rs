@@ -5,10 +5,10 @@ mod folders;
 mod list;
 mod upload;
 
-use crate::routes::routes;
 use axum::extract::DefaultBodyLimit;
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouterExt};
 
+use crate::routes::routes;
 use crate::state::Web;
 
 /// The endpoints.

@@ -3,9 +3,9 @@
 pub(crate) mod get;
 pub mod view;
 
-use crate::routes::routes;
 use utoipa_axum::router::OpenApiRouter;
 
+use crate::routes::routes;
 use crate::state::Web;
 
 /// The endpoints.

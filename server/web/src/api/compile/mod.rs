@@ -2,7 +2,6 @@
 
 mod view;
 
-use crate::routes::routes;
 use axum::extract::State;
 use cubeloom_compiler::preview;
 use cubeloom_domain::TaskIx;
@@ -17,6 +16,7 @@ use crate::clusters;
 use crate::error::{ApiError, ApiResult, ProblemDocument, ProblemView};
 use crate::extract::{Json, Path};
 use crate::plan::{self, Order};
+use crate::routes::routes;
 use crate::runs::start::{Source, read};
 use crate::runs::wish::explained;
 use crate::state::Web;

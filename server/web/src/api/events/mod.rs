@@ -4,9 +4,9 @@ mod run;
 mod runs;
 pub mod view;
 
-use crate::routes::routes;
 use utoipa_axum::router::OpenApiRouter;
 
+use crate::routes::routes;
 use crate::state::Web;
 
 /// The endpoints.

@@ -3,7 +3,6 @@
 pub(crate) mod places;
 pub(crate) mod view;
 
-use crate::routes::routes;
 use axum::extract::State;
 use utoipa_axum::router::OpenApiRouter;
 
@@ -12,6 +11,7 @@ use crate::error::{ApiError, ApiResult, ProblemDocument, ProblemView};
 use crate::extract::{Json, Path};
 use crate::forecast::before;
 use crate::plan::Order;
+use crate::routes::routes;
 use crate::runs::start::{Source, read};
 use crate::runs::wish::explained;
 use crate::state::Web;

@@ -7,11 +7,11 @@ mod list;
 mod update;
 mod view;
 
-use crate::routes::routes;
 use cubeloom_domain::belongings::Hook;
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::error::{ApiError, ApiResult};
+use crate::routes::routes;
 use crate::state::Web;
 
 pub(crate) use view::HookView;

@@ -3,7 +3,6 @@
 mod files;
 mod view;
 
-use crate::routes::routes;
 use axum::extract::{DefaultBodyLimit, State};
 use cubeloom_compiler::import::cube_studio;
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouterExt};
@@ -12,6 +11,7 @@ use self::files::{BODY, FilesToImport};
 use self::view::ImportView;
 use crate::error::{ApiError, ApiResult, ProblemDocument};
 use crate::extract::{Json, Path};
+use crate::routes::routes;
 use crate::state::Web;
 use crate::texts::Lang;
 

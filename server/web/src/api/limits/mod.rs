@@ -4,9 +4,9 @@ mod list;
 mod one;
 pub(crate) mod view;
 
-use crate::routes::routes;
 use utoipa_axum::router::OpenApiRouter;
 
+use crate::routes::routes;
 use crate::state::Web;
 
 /// The endpoints.

@@ -6,9 +6,9 @@ mod revoke;
 mod use_up;
 mod view;
 
-use crate::routes::routes;
 use utoipa_axum::router::OpenApiRouter;
 
+use crate::routes::routes;
 use crate::state::Web;
 
 pub(crate) use view::LinkView;

@@ -7,9 +7,9 @@ mod streams;
 mod text;
 pub mod view;
 
-use crate::routes::routes;
 use utoipa_axum::router::OpenApiRouter;
 
+use crate::routes::routes;
 use crate::state::Web;
 
 /// The endpoints.

@@ -8,9 +8,9 @@ mod sessions;
 mod update;
 mod view;
 
-use crate::routes::routes;
 use utoipa_axum::router::OpenApiRouter;
 
+use crate::routes::routes;
 use crate::state::Web;
 
 pub(crate) use view::{MeView, SessionView};

@@ -5,9 +5,9 @@ mod put;
 mod remove;
 mod view;
 
-use crate::routes::routes;
 use utoipa_axum::router::OpenApiRouter;
 
+use crate::routes::routes;
 use crate::state::Web;
 
 pub(crate) use view::MemberView;

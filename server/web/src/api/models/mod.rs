@@ -18,9 +18,9 @@ pub(crate) use version::find_version;
 pub(crate) use versions::version_page;
 pub(crate) use view::{ModelVersionView, ModelView};
 
-use crate::routes::routes;
 use utoipa_axum::router::OpenApiRouter;
 
+use crate::routes::routes;
 use crate::state::Web;
 
 /// The routes.

@@ -7,9 +7,9 @@ pub mod holders;
 mod nodes;
 pub mod view;
 
-use crate::routes::routes;
 use utoipa_axum::router::OpenApiRouter;
 
+use crate::routes::routes;
 use crate::state::Web;
 
 /// The routes.

@@ -12,9 +12,9 @@ mod version;
 mod versions;
 mod view;
 
-use crate::routes::routes;
 use utoipa_axum::router::OpenApiRouter;
 
+use crate::routes::routes;
 use crate::state::Web;
 
 pub(crate) use compare::{CompareQuery, ComparisonView, compare_versions};

@@ -8,9 +8,9 @@ pub(crate) mod places;
 mod update;
 mod view;
 
-use crate::routes::routes;
 use utoipa_axum::router::OpenApiRouter;
 
+use crate::routes::routes;
 use crate::state::Web;
 
 pub(crate) use view::{KeepingView, ProjectView, SizingWord, visible};

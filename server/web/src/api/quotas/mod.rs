@@ -8,9 +8,9 @@ mod preview;
 mod project;
 pub(crate) mod view;
 
-use crate::routes::routes;
 use utoipa_axum::router::OpenApiRouter;
 
+use crate::routes::routes;
 use crate::state::Web;
 
 /// The most edits in one request.

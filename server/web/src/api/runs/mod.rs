@@ -15,9 +15,9 @@ pub(crate) mod resume_with;
 mod start;
 pub mod view;
 
-use crate::routes::routes;
 use utoipa_axum::router::OpenApiRouter;
 
+use crate::routes::routes;
 use crate::state::Web;
 
 /// The endpoints.

@@ -13,13 +13,13 @@ mod resume;
 mod run_date;
 pub(crate) mod view;
 
-use crate::routes::routes;
 use cubeloom_compiler::schedule::Calendar;
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::schedule::{PipelineName, ScheduleState};
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::error::{ApiError, ApiResult};
+use crate::routes::routes;
 use crate::schedules;
 use crate::state::Web;
 use crate::time::Time;

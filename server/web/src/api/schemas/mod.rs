@@ -1,6 +1,5 @@
 //! `GET /schemas/{schema}`
 
-use crate::routes::routes;
 use axum::extract::State;
 use cubeloom_compiler::{newest_template, schema};
 use serde_json::{Map, Value, json};
@@ -9,6 +8,7 @@ use utoipa_axum::router::OpenApiRouter;
 use crate::api::templates::TemplateRoleView;
 use crate::error::{ApiError, ApiResult, ProblemDocument};
 use crate::extract::{Json, Path};
+use crate::routes::routes;
 use crate::state::Web;
 
 /// The endpoint.

@@ -18,9 +18,9 @@ pub mod usage;
 pub mod view;
 pub mod why;
 
-use crate::routes::routes;
 use utoipa_axum::router::OpenApiRouter;
 
+use crate::routes::routes;
 use crate::state::Web;
 
 /// The endpoints.

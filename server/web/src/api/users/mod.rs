@@ -6,7 +6,6 @@ mod list;
 mod update;
 mod view;
 
-use crate::routes::routes;
 use cubeloom_domain::identity::User;
 use utoipa_axum::router::OpenApiRouter;
 
@@ -14,6 +13,7 @@ use crate::audit;
 use crate::auth::{Caller, accounts};
 use crate::error::{ApiError, ApiResult};
 use crate::etag::{Tagged, changed, etag};
+use crate::routes::routes;
 use crate::state::Web;
 
 pub(crate) use list::{Wanted, find};

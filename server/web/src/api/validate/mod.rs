@@ -1,6 +1,5 @@
 //! `POST /projects/{project}/validate`
 
-use crate::routes::routes;
 use axum::extract::State;
 use cubeloom_domain::Severity;
 use serde::{Deserialize, Serialize};
@@ -12,6 +11,7 @@ use crate::auth::Caller;
 use crate::error::{ApiResult, ProblemDocument, ProblemView};
 use crate::extract::{Json, Path};
 use crate::plan;
+use crate::routes::routes;
 use crate::state::Web;
 use crate::texts::Lang;
 

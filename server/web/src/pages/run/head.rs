@@ -49,10 +49,10 @@ pub(crate) struct Head {
     pub(crate) now: Time,
 }
 
-/// The head, as it is shown: compiled once for all tabs.
+/// Its template: one of its own, as what a page's template includes is compiled once for each page.
 #[derive(Template)]
 #[template(path = "run/head.html")]
-pub(crate) struct Shown<'a> {
+pub(crate) struct HeadTemplate<'a> {
     frame: &'a Frame,
     head: &'a Head,
 }
@@ -88,8 +88,8 @@ impl First {
 }
 
 impl Head {
-    pub(crate) fn shown<'a>(&'a self, frame: &'a Frame) -> Shown<'a> {
-        Shown { frame, head: self }
+    pub(crate) fn template<'a>(&'a self, frame: &'a Frame) -> HeadTemplate<'a> {
+        HeadTemplate { frame, head: self }
     }
 
     /// Reads it.
