@@ -186,12 +186,14 @@ fn of_pod(pod: &DynamicObject, lines: &mut Vec<Line>) {
         &spec["volumes"],
     ));
     let mounts = container["volumeMounts"].as_array().unwrap();
-    let whole = |mount: &&Value| mount["name"] != "workspace" || mount["subPath"] == "alice";
-    lines.push(hold(
-        "a part of a workspace",
-        mounts.iter().all(|one| whole(&one)),
-        &container["volumeMounts"],
-    ));
+    // By the empty folder of its own name it shows the server that both have the claim's files.
+    let shown = format!(".seen/{}", pod.metadata.name.as_deref().unwrap());
+    let is_hers = |mount: &Value| {
+        mount["name"] != "workspace"
+            || mount["subPath"] == "alice"
+            || (mount["readOnly"] == true && mount["subPath"] == shown.as_str())
+    };
+    lines.push(hold("a folder of another project", mounts.iter().all(is_hers), &container["volumeMounts"]));
     let labels = json!(pod.metadata.labels).to_string() + &json!(pod.metadata.annotations).to_string();
     lines.push(hold("words of hers in its labels", !labels.contains("alice-was-here"), &json!(labels.len())));
 }

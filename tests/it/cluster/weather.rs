@@ -216,7 +216,7 @@ async fn what_somebody_else_deletes_is_lost_and_told_once() {
     kubectl.delete(&Object::job(&key)).await;
     let ended = node.recorder().ended(&key).await;
     assert_eq!(failure(&ended).kind, FailureKind::Lost, "{ended:?}");
-    assert!(failure(&ended).message.contains("removed it"), "{ended:?}");
+    assert!(failure(&ended).message.contains("another user deleted it from the cluster"), "{ended:?}");
     assert_eq!((executions(&node, &key), node.alive(&key)), (1, 0));
     // Its pod alone.
     let key = start(&node, "sleep 60").await;
