@@ -207,11 +207,10 @@ fn a_cancelled_task_ends_whatever_holds_its_pods() {
     let server = Server::start_in(TestApp::new());
     let admin = server.as_(Who::Administrator);
     add(&admin, &place.namespace);
-    // A pod that stands for its job, and one of a Job, whose own finalizer it has as well.
-    let begun = [(1, json!([HELD])), (2, json!(["batch.kubernetes.io/job-tracking", HELD]))];
-    let begun = begun.map(|(workers, finalizers)| {
+    // A pod that stands for its job, and one of a gang.
+    let begun = [1, 2].map(|workers| {
         let (run, pod) = long(&place, &admin, workers);
-        hold(&place, &pod, &finalizers);
+        hold(&place, &pod, &json!([HELD]));
         admin.post(&format!("/runs/{run}/cancel"), &json!({})).expect(202);
         (run, pod)
     });
