@@ -34,8 +34,10 @@ pub const PATIENCE: Duration = Duration::from_secs(60);
 pub struct TestApp {
     folder: TempDir,
     variables: Vec<(String, String)>,
-    /// The account that calls run as, and the program where it can be run by it.
-    account: Option<(String, PathBuf)>,
+    /// The account that calls run as, where it is not the test's.
+    account: Option<String>,
+    /// The program, where it is not the one that cargo built.
+    program: Option<PathBuf>,
 }
 
 /// How a call ended.
@@ -58,7 +60,7 @@ impl TestApp {
         let open = Permissions::from_mode(0o755);
         let folder =
             tempfile::Builder::new().prefix("cli-").permissions(open).tempdir_in(parent).expect("a folder");
-        Self { folder, variables: Vec::new(), account: None }
+        Self { folder, variables: Vec::new(), account: None, program: None }
     }
 
     /// Calls run as an account from now on, whose the folder is: a copy of the program that everybody can run, and of the
@@ -72,7 +74,15 @@ impl TestApp {
         own.args(["-R", &format!("{account}:{account}")]).arg(self.folder.path());
         assert!(own.status().expect("chown starts").success());
         self.set("CUBELOOM_SERVER_TEMPLATES", templates.to_str().expect("UTF-8"));
-        self.account = Some((account.into(), program));
+        (self.account, self.program) = (Some(account.into()), Some(program));
+    }
+
+    /// Calls are of a copy of the program in the test's folder from now on.
+    pub fn run_copy(&mut self) {
+        let copy = self.path("bin/cubeloom");
+        fs::create_dir_all(copy.parent().expect("a parent")).expect("a folder");
+        fs::copy(program::cubeloom(), &copy).expect("a copy");
+        self.program = Some(copy);
     }
 
     /// Sets a variable of every call from now on.
@@ -109,9 +119,10 @@ impl TestApp {
 
     /// The program with these words; it sees this data folder only.
     pub fn command(&self, words: &[&str]) -> Command {
+        let program = self.program.clone().unwrap_or_else(program::cubeloom);
         let mut command = match &self.account {
-            None => Command::new(program::cubeloom()),
-            Some((account, program)) => {
+            None => Command::new(program),
+            Some(account) => {
                 let mut lead = Command::new("setpriv");
                 lead.args(["--reuid", account, "--regid", account, "--init-groups", "--"]).arg(program);
                 lead

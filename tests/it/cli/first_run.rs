@@ -1,6 +1,7 @@
 //! `cubeloom serve --run FILE [--once]`, which is what `make run` calls.
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use rustix::process::Signal;
@@ -49,6 +50,19 @@ fn once_ends_with_the_run_and_prints_its_table_and_results() {
     assert!(!done.out.contains("The server goes on"), "{done:#?}");
     assert!(!app.data().join("server.json").exists(), "no server is announced any more");
     assert_eq!(app.latest()["run"]["state"], "succeeded");
+}
+
+/// As for a clone in `/tmp`: each attempt has its own there, and does not see the machine's.
+#[test]
+fn a_program_in_tmp_runs_tasks_of_its_own() {
+    let mut app = TestApp::in_folder(Path::new("/tmp"));
+    app.run_copy();
+    app.set("CUBELOOM_SANDBOX_TMP", "true");
+    let tasks = r#"
+  - {name: make, template: command, arguments: {command: [sh, -c, "echo 41 >\"$CUBELOOM_RUN_DIR/a\""]}}
+  - {name: move, template: transfer, needs: [make], arguments: {from: "{{ run.dir }}/a", to: "{{ run.dir }}/b"}}
+"#;
+    app.expect(0, &["serve", "--run", &app.pipeline("moved", tasks), "--once"]);
 }
 
 #[test]

@@ -23,6 +23,12 @@ const PASSABLE: u32 = 0o711;
 const TMP: &str = "/tmp";
 const SHM: &str = "/dev/shm";
 
+/// Whether each attempt may have a folder of its own in the place where this path is.
+#[must_use]
+pub fn is_covered(path: &Path) -> bool {
+    [TMP, SHM].iter().any(|place| path.starts_with(place))
+}
+
 /// Gives this process, and those that it starts, such a view.
 ///
 /// # Errors
