@@ -8,7 +8,6 @@ use std::process::{Command, Stdio};
 
 use anyhow::Context;
 use cubeloom_domain::{Bytes, Cpu};
-use cubeloom_executor_local::is_covered;
 
 /// The program's own file.
 ///
@@ -19,13 +18,13 @@ pub fn program() -> anyhow::Result<PathBuf> {
 }
 
 /// The program where workers can start it: the file itself, or a copy in the data folder when other users may not
-/// reach it, or workers do not see it: `/tmp`, where someone may try it, is each attempt's own.
+/// reach it.
 ///
 /// # Errors
 /// When the copy cannot be made.
 pub fn program_for_workers(tools: &Path) -> anyhow::Result<PathBuf> {
     let program = program()?;
-    if !rustix::process::geteuid().is_root() || (open_to_all(&program) && !is_covered(&program)) {
+    if !rustix::process::geteuid().is_root() || open_to_all(&program) {
         return Ok(program);
     }
     let found = fs::metadata(&program).with_context(|| format!("{} cannot be read", program.display()))?;

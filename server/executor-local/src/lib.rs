@@ -56,7 +56,7 @@ pub use check::{CheckLine, CheckReport, check};
 pub use config::{LocalConfig, Sandbox, SecretSource, is_for_installers};
 pub use error::{LocalError, reason};
 pub use executor::LocalExecutor;
-pub use shim::{SHIM_ARG, is_covered, server_pid, shim_main};
+pub use shim::{SHIM_ARG, server_pid, shim_main};
 pub use spec::{StopWhy, StopWish};
 
 /// The failpoints of this crate, the shim's among them: what the crash test has to reach.

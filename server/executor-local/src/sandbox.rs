@@ -107,7 +107,8 @@ pub(crate) fn sight(machine: &Machine, job: &LocalJob, dir: &Path, name: &str) -
     // A volume in the project's storage is seen with it. Mounted by itself, it could be a link to another project's, or to
     // the server's keys, that a task put in its place.
     shown.extend(volumes(job.workers.iter()).filter(|path| !path.starts_with(&storage)));
-    shown.extend([dir.to_owned(), storage]);
+    // The program, too, may lie in a `/tmp` that they do not see.
+    shown.extend([dir.to_owned(), storage, machine.config.bin.clone()]);
     shown.sort();
     shown.dedup();
     let hidden = machine.config.data.clone();

@@ -101,7 +101,7 @@ pub struct TerminalSpec {
 pub struct View {
     /// The server's folder, which is empty but for what is shown.
     pub hidden: Option<PathBuf>,
-    /// Folders that are there wherever they lie.
+    /// Folders and files that are there wherever they lie.
     pub shown: Vec<PathBuf>,
     /// What it sees as `/tmp`.
     pub tmp: Option<PathBuf>,

@@ -36,7 +36,6 @@ pub(crate) use record::RecordFile;
 use streams::Streams;
 use supervise::Supervisor;
 pub(crate) use tree::start_ticks;
-pub use view::is_covered;
 pub(crate) use view::{hides_processes, try_it};
 
 /// The first argument of a shim: the word that makes `cubeloom` one, where no smaller program is beside it.

@@ -3,14 +3,12 @@
 //! The uids of projects keep them from each other's files; this keeps the names of those files, other people's processes, and
 //! what programs leave in `/tmp` and `/dev/shm`, from them as well. mount_namespaces(7), proc(5) on `hidepid`.
 
-use std::fs::DirBuilder;
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::fs::DirBuilderExt;
-use std::path::Path;
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
 
-use cubeloom_files::own;
-use rustix::fs::{Mode, OFlags};
+use cubeloom_files::{Dir, own};
+use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, MountPropagationFlags};
 use rustix::thread::UnshareFlags;
@@ -22,12 +20,6 @@ const PASSABLE: u32 = 0o711;
 /// Where programs leave files that all see.
 const TMP: &str = "/tmp";
 const SHM: &str = "/dev/shm";
-
-/// Whether each attempt may have a folder of its own in the place where this path is.
-#[must_use]
-pub fn is_covered(path: &Path) -> bool {
-    [TMP, SHM].iter().any(|place| path.starts_with(place))
-}
 
 /// Gives this process, and those that it starts, such a view.
 ///
@@ -47,15 +39,16 @@ pub(super) fn enter(view: &View) -> io::Result<()> {
             cover(open(own)?, Path::new(place))?;
         }
     }
-    if let Some(hidden) = &view.hidden {
-        make(hidden)?;
+    if let Some(hidden) = &view.hidden
+        && let Some(place) = view.place(hidden, false)?
+    {
         let flags = MountFlags::NOSUID | MountFlags::NODEV;
-        rustix::mount::mount("none", hidden, "tmpfs", flags, Some(c"mode=0711,size=1m"))?;
+        rustix::mount::mount("none", by_descriptor(&place), "tmpfs", flags, Some(c"mode=0711,size=1m"))?;
     }
-    for (path, folder) in shown {
-        if view.is_covered(path) {
-            make(path)?;
-            cover(folder, path)?;
+    for (path, what) in shown {
+        let is_file = FileType::from_raw_mode(rustix::fs::fstat(&what)?.st_mode) != FileType::Directory;
+        if let Some(place) = view.place(path, is_file)? {
+            cover(what, &by_descriptor(&place))?;
         }
     }
     if view.processes {
@@ -79,14 +72,14 @@ fn open(path: &Path) -> io::Result<OwnedFd> {
     Ok(rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?)
 }
 
-/// Lets `folder`, and what is mounted in it, be seen at `place`.
-fn cover(folder: OwnedFd, place: &Path) -> io::Result<()> {
-    let source = format!("/proc/self/fd/{}", folder.as_raw_fd());
-    Ok(rustix::mount::mount_bind_recursive(source, place)?)
+/// Lets `what`, and what is mounted in it, be seen at `place`.
+fn cover(what: OwnedFd, place: &Path) -> io::Result<()> {
+    Ok(rustix::mount::mount_bind_recursive(by_descriptor(&what), place)?)
 }
 
-fn make(path: &Path) -> io::Result<()> {
-    own::create_dir_with(DirBuilder::new().recursive(true).mode(PASSABLE), path)
+/// A path that leads to what is open, whatever lies at its own by now.
+fn by_descriptor(what: &OwnedFd) -> PathBuf {
+    format!("/proc/self/fd/{}", what.as_raw_fd()).into()
 }
 
 /// Whether this machine lets a process have such a view. It is tried, in a child that ends at once.
@@ -121,13 +114,50 @@ pub(crate) fn hides_processes() -> bool {
 }
 
 impl View {
-    /// Whether a path lies where something else is mounted.
-    fn is_covered(&self, path: &Path) -> bool {
-        let covers = [
-            self.hidden.as_deref(),
-            self.tmp.as_ref().map(|_| Path::new(TMP)),
-            self.shm.as_ref().map(|_| Path::new(SHM)),
-        ];
-        covers.into_iter().flatten().any(|cover| path.starts_with(cover))
+    /// Something to mount on at this path, where the path is covered: a file or a folder, made if it is missing. Other workers of
+    /// the job may have put links there, as they have the same `/tmp`: none is followed.
+    fn place(&self, path: &Path, is_file: bool) -> io::Result<Option<OwnedFd>> {
+        let tmp = self.tmp.as_ref().map(|_| Path::new(TMP));
+        let shm = self.shm.as_ref().map(|_| Path::new(SHM));
+        // The outermost: what is hidden may itself lie in `/tmp`.
+        let mut covers = [tmp, shm, self.hidden.as_deref()].into_iter().flatten();
+        let found = covers.find_map(|cover| Some((cover, path.strip_prefix(cover).ok()?)));
+        let Some((cover, below)) = found else { return Ok(None) };
+        let cover = Dir::open(cover)?;
+        let keep = |_: BorrowedFd<'_>| Ok(());
+        let (Some(above), Some(name), true) = (below.parent(), below.file_name(), is_file) else {
+            return Ok(Some(cover.make(below, PASSABLE, keep)?.into()));
+        };
+        Ok(Some(cover.make(above, PASSABLE, keep)?.write(name, OFlags::empty(), 0o400)?.into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn places_are_made_below_what_covers_them_and_follow_no_links() {
+        let folder = tempfile::tempdir().unwrap();
+        let (data, outside) = (folder.path().join("data"), folder.path().join("outside"));
+        fs::create_dir_all(&data).unwrap();
+        fs::create_dir_all(&outside).unwrap();
+        let view =
+            View { hidden: Some(data.clone()), shown: Vec::new(), tmp: None, shm: None, processes: false };
+        for _ in 0..2 {
+            assert!(view.place(&data.join("venvs/a"), false).unwrap().is_some());
+            assert!(view.place(&data.join("bin/cubeloom"), true).unwrap().is_some());
+        }
+        assert!(data.join("venvs/a").is_dir() && data.join("bin/cubeloom").is_file());
+        assert!(view.place(&outside.join("a"), false).unwrap().is_none(), "it is seen as it is");
+        symlink(&outside, data.join("link")).unwrap();
+        symlink(outside.join("file"), data.join("bin/link")).unwrap();
+        for (path, is_file) in [("link/a", false), ("link/a", true), ("link", false), ("bin/link", true)] {
+            assert!(view.place(&data.join(path), is_file).is_err(), "{path}");
+        }
+        assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
     }
 }
