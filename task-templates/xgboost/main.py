@@ -26,6 +26,9 @@ from shards import DataError, differ, load, share_of
 #: How long the ranks wait for each other to come up, in seconds.
 PATIENCE = 120
 
+#: How long a rank that lost another waits until it is stopped, in seconds.
+STOPPED_WITHIN = 5
+
 
 def main():
     options = arguments()
@@ -42,9 +45,15 @@ def main():
 
 
 def give_up(error):
-    """Says why, in xgboost's words without its stack, and leaves at once: a tracker that lost a rank may never end."""
+    """Says why, in xgboost's words without its stack, and leaves at once: a tracker that lost a rank may never end.
+
+    A rank that lost another waits to be stopped: it would otherwise be the first to end, and its error would be reported
+    instead of the other's.
+    """
     reason = str(error).partition("Stack trace:")[0].strip()
     print(f"rank {cubeloom.rank} stops: {reason}", file=sys.stderr, flush=True)
+    if "/collective/" in str(error):
+        time.sleep(STOPPED_WITHIN)
     os._exit(1)
 
 

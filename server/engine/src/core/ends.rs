@@ -75,7 +75,7 @@ impl Core {
         }
         let stopped = run.record.state == RunState::Cancelling;
         run.record.state = finish::run(stopped, run.tasks.iter().filter_map(|cell| cell.end));
-        run.record.ended_at = Some(now);
+        run.record.ended_at = Some(now.max(run.record.started_at.unwrap_or(run.record.created_at)));
         let id = run.record.id.clone();
         let limited = run.plan.max_active_runs.is_some();
         self.output.run(slot);

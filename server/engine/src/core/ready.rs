@@ -71,7 +71,9 @@ impl Core {
             return;
         }
         run.record.state = RunState::Running;
-        run.record.started_at.get_or_insert(now);
+        // The clock of the server that took the request may be ahead.
+        let began = now.max(run.record.created_at);
+        run.record.started_at.get_or_insert(began);
         self.output.begin(slot);
         self.go_on(slot, now);
     }

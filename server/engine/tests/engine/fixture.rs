@@ -300,13 +300,18 @@ impl Server {
 
     /// Asks for a run of a plan that takes results over.
     pub async fn run_with(&self, plan: &RunPlan, taken: &TakenOver) -> RunId {
+        self.run_created(plan, taken, self.clock.now()).await
+    }
+
+    /// Asks for a run of a plan that a server created whose clock showed this.
+    pub async fn run_created(&self, plan: &RunPlan, taken: &TakenOver, created_at: Timestamp) -> RunId {
         let record = RunRecord {
             id: plan.context.id.clone(),
             project: plan.context.project.clone(),
             pipeline: plan.pipeline.clone(),
             user: "tester".into(),
             state: RunState::Queued,
-            created_at: self.clock.now(),
+            created_at,
             started_at: None,
             ended_at: None,
             tasks: u32::try_from(plan.tasks.len()).unwrap(),

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use cubeloom_domain::Clock;
 use cubeloom_domain::outcome::FailureKind;
 use cubeloom_domain::pipeline::TriggerRule;
-use cubeloom_domain::record::Wish;
+use cubeloom_domain::record::{TakenOver, Wish};
 use cubeloom_domain::state::{AttemptState, InstanceState, RunState};
 use cubeloom_testkit::builders::{outputs, pipeline};
 use cubeloom_testkit::fake::Behaviour;
@@ -46,6 +47,16 @@ on_both! {
             let record = server.store.run(&run).await.unwrap().unwrap();
             assert!(record.created_at <= record.started_at.unwrap() && record.started_at <= record.ended_at, "{record:?}");
         }
+    }
+
+    async fn a_run_begins_and_ends_no_earlier_than_a_server_with_a_fast_clock_created_it(server: Server) {
+        let mut server = server;
+        let plan = server.plan(&pipeline("p").task("a", |task| task));
+        let created_at = server.clock.now().plus(Duration::from_secs(100 * 365 * 24 * 3600));
+        let run = server.run_created(&plan, &TakenOver::default(), created_at).await;
+        server.ended(&run).await;
+        let record = server.store.run(&run).await.unwrap().unwrap();
+        assert_eq!((record.started_at, record.ended_at), (Some(created_at), Some(created_at)));
     }
 
     async fn a_failure_passes_over_what_needs_it_and_fails_the_run(server: Server) {
