@@ -176,5 +176,8 @@ clean: ## Delete what was built (the data folder stays)
 release: frontend
 	cargo build --release --locked -p cubeloom
 
+setup-turn:
+	@tools/turn --set-up $(SLICES)
+
 setup-%:
 	@tools/setup $*

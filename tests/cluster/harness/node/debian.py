@@ -13,6 +13,8 @@ from pathlib import Path
 LEFT_OUT = ("/usr/share/doc/", "/usr/share/man/", "/usr/share/locale/", "/usr/share/lintian/", "/usr/share/info/")
 #: Folders that are links on a machine with one /usr.
 MERGED = ("bin", "lib", "lib64", "sbin")
+#: dpkg's states of a package whose files are all there. The later ones pass while another apt-get runs its triggers.
+PRESENT = ("installed", "unpacked", "half-configured", "triggers-awaited", "triggers-pending")
 
 
 @dataclass
@@ -49,7 +51,7 @@ def _installed() -> dict[str, Package]:
     real, provided = {}, {}
     for line in _dpkg("--show", f"--showformat={form}"):
         status, full, name, version, provides, *needs = line.split("\t")
-        if status != "installed":
+        if status not in PRESENT:
             continue
         package = Package(full, version, [_names(group.split("|")) for group in ",".join(needs).split(",")])
         real[name] = package
